@@ -1,0 +1,41 @@
+"""Names by which a plan refers to what is not in it: capabilities and child workflows."""
+
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from wf_core.plan.base import PlanRecord
+
+
+class CapabilityRef(PlanRecord):
+    """A capability by its logical source, which a deployment binds. Written `source.capability`, split at the last dot."""
+
+    source: str = Field(min_length=1)
+    capability: str = Field(min_length=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _split(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            source, dot, capability = value.rpartition(".")
+            if not (dot and source and capability):
+                raise ValueError(f"{value!r} names no capability; write source.capability")
+            return {"source": source, "capability": capability}
+        return value
+
+    def __str__(self) -> str:
+        return f"{self.source}.{self.capability}"
+
+
+class WorkflowRef(PlanRecord):
+    """A child workflow: a saved artifact version, or a plan written in place. Exactly one of the two forms."""
+
+    artifact_id: str | None = None
+    version: int | None = Field(default=None, ge=1)
+    plan: dict[str, Any] | None = None
+
+    @model_validator(mode="after")
+    def _one_form(self) -> "WorkflowRef":
+        if (self.plan is None) == (self.artifact_id is None) or (self.artifact_id is None) != (self.version is None):
+            raise ValueError('write {"artifact_id": …, "version": …} or {"plan": …}')
+        return self
