@@ -1,0 +1,342 @@
+"""What the operations answer. These records are the output schemas of the MCP tools, so each root is a plain object.
+
+Filling them from stored records is the business of the operation (or of `summaries`) that answers them.
+"""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+RunStatus = Literal["running", "interrupted", "completed", "failed", "cancelled"]
+SummaryStatus = Literal["running", "interrupted", "completed", "failed", "cancelled", "unrunnable"]
+ResumeReadiness = Literal["ready", "blocked", "not_applicable"]
+JsonObject = dict[str, Any]
+JsonSchema = dict[str, Any] | bool
+
+
+class Answer(BaseModel):
+    """A frozen record. Times are text, `2026-11-30T10:00:00.000Z`."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class Diagnostic(Answer):
+    """Something to know about a plan, a deployment, a run or a source."""
+
+    severity: Literal["error", "warning"]
+    code: str
+    message: str
+    hint: str | None = None
+    path: str | None = None
+    """JSON pointer into the plan, where the matter stands in one."""
+
+
+# Runs
+
+
+class RunErrorView(Answer):
+    """Why a run failed, and what is known of the effects of the call that failed."""
+
+    code: str
+    message: str
+    step_id: str | None
+    path: list[str]
+    attempt: int | None
+    side_effects: Literal["none", "unknown"]
+    details: JsonObject
+
+
+class InterruptView(Answer):
+    """An open question of a run."""
+
+    id: str
+    kind: str
+    step_id: str
+    path: list[str]
+    payload: Any
+    outcomes: list[str]
+    request_schema: JsonSchema
+    resume_schema: JsonSchema
+    outcome_schemas: dict[str, JsonSchema] = {}
+    """The resume schema of an outcome that has one of its own."""
+    typed: bool
+    answered_by: Literal["anyone", "person"] = "anyone"
+
+
+class PendingCall(Answer):
+    """A call whose result comes from outside."""
+
+    token: str
+    state: Literal["deferred", "in_doubt"]
+    step_id: str
+    path: list[str]
+    capability: str
+    arguments: Any
+    reason: str | None
+    since: str
+
+
+class RunSummary(Answer):
+    """Where a run stands and what can be done next."""
+
+    run_id: str | None
+    """None when no run was created (`unrunnable`)."""
+    status: SummaryStatus
+    resume_readiness: ResumeReadiness
+    deployment_id: str
+    artifact_id: str
+    artifact_version: int
+    outcome: str | None = None
+    output: Any = None
+    error: RunErrorView | None = None
+    interrupt: InterruptView | None = None
+    """The first open question."""
+    interrupts: list[InterruptView] = []
+    """Every open question, the first included, in the order in which they opened."""
+    pending_calls: list[PendingCall] = []
+    diagnostics: list[Diagnostic] = []
+    trace_count: int = 0
+    steps_executed: int = 0
+    latest_checkpoint_id: str | None = None
+    created_at: str | None = None
+    updated_at: str | None = None
+    next_actions: list[str] = []
+
+
+class OpenQuestion(Answer):
+    """The name of an open question; `inspect_run` shows it whole."""
+
+    id: str
+    kind: str
+    step_id: str
+
+
+class RunRow(Answer):
+    """One run of a list."""
+
+    run_id: str
+    status: RunStatus
+    resume_readiness: ResumeReadiness
+    deployment_id: str
+    artifact_id: str
+    artifact_version: int
+    outcome: str | None
+    error_code: str | None
+    interrupts: list[OpenQuestion]
+    trace_count: int
+    steps_executed: int
+    created_at: str
+    updated_at: str
+
+
+class RunList(Answer):
+    """Runs, newest first."""
+
+    runs: list[RunRow]
+    next_cursor: str | None
+    diagnostics: list[Diagnostic] = []
+    """Stored runs that cannot be read."""
+
+
+class TraceEntry(Answer):
+    """What one step did. Values longer than 4 KiB are shortened and marked `{"$truncated": true, "bytes", "preview"}`."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    index: int
+    step_id: str
+    path: list[str]
+    step_type: str
+    outcome: str | None = None
+    next_step_id: str | None = None
+    input: Any = None
+    output: Any = None
+    state_changes: Any = None
+    attempt: int | None = None
+    started_at: str | None = None
+    duration_ms: float | None = None
+    error: Any = None
+
+
+class TracePage(Answer):
+    """A slice of a run's trace."""
+
+    run_id: str
+    status: RunStatus
+    trace_count: int
+    start: int
+    """Counted from 0, also when a negative start was asked for."""
+    limit: int
+    truncated: bool
+    """Whether more entries follow."""
+    entries: list[TraceEntry]
+
+
+class PendingItem(Answer):
+    """Something that waits for the outside: a question (`interrupt`) or a call (`call`)."""
+
+    run_id: str
+    deployment_id: str
+    type: Literal["interrupt", "call"]
+    since: str | None
+    interrupt: InterruptView | None = None
+    call: PendingCall | None = None
+    next_action: str
+
+
+class PendingList(Answer):
+    """Everything that waits for the outside, newest run first."""
+
+    pending: list[PendingItem]
+    next_cursor: str | None
+
+
+# Artifacts and deployments
+
+
+class ValidationResult(Answer):
+    """Every issue of a plan. Warnings do not make it invalid."""
+
+    valid: bool
+    issues: list[Diagnostic]
+
+
+class SavedArtifact(Answer):
+    """The version that holds the saved plan."""
+
+    artifact_id: str
+    version: int
+    digest: str
+    required_capabilities: list[str]
+    issues: list[Diagnostic] = []
+    """What validation warns of."""
+
+
+class ArtifactRow(Answer):
+    """The newest version of an artifact, and the numbers of all that exist."""
+
+    artifact_id: str
+    version: int
+    versions: list[int]
+    description: str | None
+    required_capabilities: list[str]
+    created_at: str
+
+
+class ArtifactList(Answer):
+    artifacts: list[ArtifactRow]
+    next_cursor: str | None
+
+
+class ArtifactView(Answer):
+    """One version of an artifact with its plan."""
+
+    artifact_id: str
+    version: int
+    digest: str
+    description: str | None
+    required_capabilities: list[str]
+    created_at: str
+    plan: JsonObject
+
+
+class DeletedArtifact(Answer):
+    artifact_id: str
+    version: int | None
+    """None when every version was deleted."""
+
+
+class DeploymentView(Answer):
+    """A deployment, and whether it can be run now."""
+
+    deployment_id: str
+    artifact_id: str
+    artifact_version: int
+    bindings: dict[str, str]
+    call_policy: JsonObject | None
+    created_at: str
+    updated_at: str
+    runnable: bool
+    diagnostics: list[Diagnostic]
+    next_actions: list[str] = []
+
+
+class DeploymentRow(Answer):
+    deployment_id: str
+    artifact_id: str
+    artifact_version: int
+    bindings: dict[str, str]
+    created_at: str
+    updated_at: str
+
+
+class DeploymentList(Answer):
+    deployments: list[DeploymentRow]
+    next_cursor: str | None
+
+
+class DeletedDeployment(Answer):
+    deployment_id: str
+
+
+# Sources and capabilities
+
+
+class HintsView(Answer):
+    """What is known of a capability's effects."""
+
+    read_only: bool
+    idempotent: bool
+    destructive: bool
+
+
+class CapabilityRow(Answer):
+    name: str
+    """`source.capability`."""
+    source: str
+    title: str | None
+    description: str | None
+    outcomes: list[str]
+    hints: HintsView
+
+
+class CapabilityList(Answer):
+    capabilities: list[CapabilityRow]
+    next_cursor: str | None
+    diagnostics: list[Diagnostic] = []
+    """Sources that could not be asked."""
+
+
+class CapabilityView(CapabilityRow):
+    """A capability with its whole contract."""
+
+    input_schema: JsonSchema
+    output_schema: JsonSchema
+    digest: str
+
+
+class CallAnswer(Answer):
+    """The result of one call."""
+
+    outcome: str
+    output: Any
+
+
+class SourceRow(Answer):
+    name: str
+    kind: Literal["std", "python", "mcp"]
+    enabled: bool
+    status: str
+    """What is known without connecting."""
+    diagnostics: list[Diagnostic] = []
+
+
+class SourceList(Answer):
+    sources: list[SourceRow]
+
+
+class SourceCheck(SourceRow):
+    """A source that was asked for its capabilities."""
+
+    available: bool
+    capabilities: list[str] = Field(default_factory=list[str])
