@@ -1,0 +1,114 @@
+"""What an error looks like from outside, and what each code means to a shell and to HTTP.
+
+Owns the one table from error code to exit status and HTTP status. The errors themselves belong to the packages that raise them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+from wf_core.errors import WfError
+
+INTERNAL_ERROR = "internal_error"
+
+
+class InvalidArgument(WfError, ValueError):
+    """An argument of an operation is missing, unknown, of the wrong type or out of range. Nothing was done."""
+
+    code = "invalid_argument"
+
+
+class ExitStatus(IntEnum):
+    """How the command line ends."""
+
+    DONE = 0
+    FAILED = 1
+    """The run, the session or the call failed."""
+    USAGE = 2
+    """Usage or invalid input."""
+    WAITING = 3
+    """It waits for an answer."""
+    BLOCKED = 4
+    """Blocked or unrunnable."""
+    BUSY = 5
+    """Another process is at it."""
+    FAULT = 70
+    """Our fault, or that of the machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What an error code means to a caller that is not a person."""
+
+    exit_status: ExitStatus
+    http_status: int
+
+
+_FAULT = Meaning(ExitStatus.FAULT, 500)
+
+MEANINGS: Mapping[str, Meaning] = {
+    # What the caller said is wrong.
+    "invalid_argument": Meaning(ExitStatus.USAGE, 400),
+    "invalid_config": Meaning(ExitStatus.USAGE, 400),
+    "invalid_path": Meaning(ExitStatus.USAGE, 400),
+    "invalid_schema": Meaning(ExitStatus.USAGE, 400),
+    "not_json": Meaning(ExitStatus.USAGE, 400),
+    "invalid_input": Meaning(ExitStatus.USAGE, 422),
+    "invalid_plan": Meaning(ExitStatus.USAGE, 422),
+    "invalid_resume_payload": Meaning(ExitStatus.USAGE, 422),
+    "invalid_resume_outcome": Meaning(ExitStatus.USAGE, 422),
+    "input_invalid": Meaning(ExitStatus.USAGE, 422),
+    "too_large": Meaning(ExitStatus.USAGE, 413),
+    # What the caller named does not exist.
+    "run_not_found": Meaning(ExitStatus.USAGE, 404),
+    "artifact_not_found": Meaning(ExitStatus.USAGE, 404),
+    "deployment_not_found": Meaning(ExitStatus.USAGE, 404),
+    "capability_not_found": Meaning(ExitStatus.USAGE, 404),
+    "source_not_found": Meaning(ExitStatus.USAGE, 404),
+    "session_not_found": Meaning(ExitStatus.USAGE, 404),
+    "call_not_found": Meaning(ExitStatus.USAGE, 404),
+    # What exists does not allow it.
+    "ambiguous_interrupt": Meaning(ExitStatus.USAGE, 409),
+    "stale_interrupt": Meaning(ExitStatus.USAGE, 409),
+    "run_not_interrupted": Meaning(ExitStatus.USAGE, 409),
+    "call_already_completed": Meaning(ExitStatus.USAGE, 409),
+    "artifact_in_use": Meaning(ExitStatus.USAGE, 409),
+    "deployment_exists": Meaning(ExitStatus.USAGE, 409),
+    "idempotency_conflict": Meaning(ExitStatus.USAGE, 409),
+    "person_required": Meaning(ExitStatus.WAITING, 403),
+    "run_blocked": Meaning(ExitStatus.BLOCKED, 409),
+    "source_disabled": Meaning(ExitStatus.BLOCKED, 503),
+    "source_unavailable": Meaning(ExitStatus.BLOCKED, 503),
+    "state_version_unsupported": Meaning(ExitStatus.BLOCKED, 409),
+    "run_busy": Meaning(ExitStatus.BUSY, 409),
+    # A capability that was called did not deliver.
+    "capability_error": Meaning(ExitStatus.FAILED, 502),
+    "output_invalid": Meaning(ExitStatus.FAILED, 502),
+    "timeout": Meaning(ExitStatus.FAILED, 504),
+    # The machine or this program.
+    "state_corrupt": _FAULT,
+    "store_unavailable": Meaning(ExitStatus.FAULT, 503),
+    "store_full": Meaning(ExitStatus.FAULT, 507),
+    INTERNAL_ERROR: _FAULT,
+}
+
+
+def meaning(code: str) -> Meaning:
+    """Say what `code` means. A code that a capability chose itself is its failure."""
+    return MEANINGS.get(code, Meaning(ExitStatus.FAILED, 502))
+
+
+def describe(error: Exception) -> dict[str, Any]:
+    """Give what may be shown of `error`: `{"code", "message", "hint", "details"}`.
+
+    Of an error that is none of ours nothing is shown: its text may hold a path or a secret. The caller logs it.
+    """
+    if isinstance(error, WfError):
+        return {"code": error.code, "message": error.message, "hint": error.hint, "details": error.details}
+    return {
+        "code": INTERNAL_ERROR,
+        "message": "Something went wrong inside wf-mcp.",
+        "hint": "The log of the server on stderr says more. The stored runs are untouched.",
+        "details": {},
+    }
