@@ -47,7 +47,7 @@ def only_declares(module: Path) -> bool:
     )
 
 
-def test_of(module: Path) -> Path:
+def mirror_of(module: Path) -> Path:
     """Name the mirrored test: wf_mcp/__main__.py has tests/wf_mcp/test_main.py."""
     return Path("tests") / module.with_name(f"test_{module.stem.strip('_')}.py")
 
@@ -91,13 +91,15 @@ def test_every_module_opens_by_saying_what_it_owns() -> None:
 
 def test_every_module_has_its_mirrored_test() -> None:
     """wf_core/paths.py has tests/wf_core/test_paths.py. A module that only declares needs none."""
-    untested = [module for module in modules() if not only_declares(module) and not (ROOT / test_of(module)).is_file()]
+    untested = [
+        module for module in modules() if not only_declares(module) and not (ROOT / mirror_of(module)).is_file()
+    ]
     assert untested == []
 
 
 def test_every_mirrored_test_has_its_module() -> None:
     """A package as a whole may have a test beside its folder: tests/wf_core/test_codec.py for wf_core/codec."""
-    expected = {test_of(module) for module in modules()} | {test_of(module.parent) for module in modules()}
+    expected = {mirror_of(module) for module in modules()} | {mirror_of(module.parent) for module in modules()}
     mirrored = (
         path.relative_to(ROOT) for package in PACKAGES for path in (ROOT / "tests" / package).rglob("test_*.py")
     )
