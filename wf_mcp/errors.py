@@ -3,7 +3,7 @@
 Owns the one table from error code to exit status and HTTP status. The errors themselves belong to the packages that raise them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -17,6 +17,38 @@ class InvalidArgument(WfError, ValueError):
     """An argument of an operation is missing, unknown, of the wrong type or out of range. Nothing was done."""
 
     code = "invalid_argument"
+
+
+class TooLarge(WfError, ValueError):
+    """A value is longer than the configured bound. Nothing was stored of it."""
+
+    code = "too_large"
+
+    def __init__(self, what: str, *, size: int, limit: int) -> None:
+        super().__init__(
+            f"{what} has {size} bytes as compact JSON; at most {limit} are taken.",
+            hint="Pass a reference to the data instead of the data, or raise `max_bytes` in wf.json.",
+            details={"bytes": size, "max_bytes": limit},
+        )
+        self.size = size
+        self.limit = limit
+
+
+class RunBlocked(WfError):
+    """What the run was started with is not what there is now. The run was left as it was."""
+
+    code = "run_blocked"
+
+    def __init__(self, run_id: str, diagnostics: Sequence[Mapping[str, Any]]) -> None:
+        reasons = " ".join(str(diagnostic["message"]) for diagnostic in diagnostics)
+        super().__init__(
+            f"The run {run_id} is blocked: {reasons}",
+            hint="Bring back what it was started with, then answer again; the question stays open. "
+            f"validate_run(run_id={run_id!r}) says whether it is ready.",
+            details={"diagnostics": [dict(diagnostic) for diagnostic in diagnostics]},
+        )
+        self.run_id = run_id
+        self.diagnostics = list(diagnostics)
 
 
 class ExitStatus(IntEnum):
