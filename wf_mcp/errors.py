@@ -1,6 +1,7 @@
 """What an error looks like from outside, and what each code means to a shell and to HTTP.
 
-Owns the one table from error code to exit status and HTTP status. The errors themselves belong to the packages that raise them.
+Owns the one table from error code to exit status and HTTP status. The errors themselves belong to the packages that
+raise them.
 """
 
 from collections.abc import Mapping, Sequence

@@ -7,7 +7,9 @@ from wf_mcp.errors import MEANINGS, ExitStatus, InvalidArgument, describe, meani
 
 
 def test_an_error_of_ours_shows_code_message_hint_and_details() -> None:
-    shown = describe(InvalidArgument("`limit` must be at most 100.", hint="Use the cursor.", details={"argument": "limit"}))
+    shown = describe(
+        InvalidArgument("`limit` must be at most 100.", hint="Use the cursor.", details={"argument": "limit"})
+    )
 
     assert shown == {
         "code": "invalid_argument",
@@ -22,7 +24,8 @@ def test_a_foreign_error_shows_nothing_of_its_text() -> None:
     shown = describe(RuntimeError("/home/alice/.ssh/id_rsa: hunter2"))
 
     assert shown["code"] == "internal_error"
-    assert "alice" not in json.dumps(shown) and "hunter2" not in json.dumps(shown)
+    assert "alice" not in json.dumps(shown)
+    assert "hunter2" not in json.dumps(shown)
 
 
 def test_statuses_are_those_of_the_contract() -> None:
