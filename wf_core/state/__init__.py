@@ -1,0 +1,27 @@
+"""Everything the kernel needs to go on with a run, as plain records. What changes them is `wf_core.runtime`."""
+
+from wf_core.state.frames import Asking, Calling, Delayed, Frame, InChild, Looping, Role
+from wf_core.state.layers import Layer, Write
+from wf_core.state.pending import Call, Interrupt
+from wf_core.state.run import Counters, Lineage, RunError, RunState, RunStatus, Scope, SideEffects
+
+__all__ = [
+    "Asking",
+    "Call",
+    "Calling",
+    "Counters",
+    "Delayed",
+    "Frame",
+    "InChild",
+    "Interrupt",
+    "Layer",
+    "Lineage",
+    "Looping",
+    "Role",
+    "RunError",
+    "RunState",
+    "RunStatus",
+    "Scope",
+    "SideEffects",
+    "Write",
+]

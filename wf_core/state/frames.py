@@ -1,0 +1,97 @@
+"""Where a run stands: one frame for each place at which it goes on by itself.
+
+The root, each item of a loop and each child workflow is a frame. A frame has a role (how its end is understood) and, while its
+step is under way, an activity (what it waits for). Frames form a tree by `parent`.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from wf_core.jsonvalue import JsonValue
+from wf_core.state.layers import Layer, Write
+
+Role = Literal["root", "item", "child"]
+
+
+@dataclass(slots=True)
+class Calling:
+    """A call is in flight, or about to be."""
+
+    call: str
+
+
+@dataclass(slots=True)
+class Delayed:
+    """The next attempt of a call, or the end of a sleep, is due at a time."""
+
+    due_at: datetime
+    call: str
+
+
+@dataclass(slots=True)
+class Asking:
+    """A question is open."""
+
+    interrupt: str
+
+
+@dataclass(slots=True)
+class InChild:
+    """A child workflow runs in a frame and a scope of its own."""
+
+    frame: int
+
+
+@dataclass(slots=True)
+class Looping:
+    """A loop: which items there are, which have begun, and what became of those that ended."""
+
+    items: list[JsonValue]
+    next_index: int = 0
+    """The first item that has not begun."""
+    active: dict[int, int] = field(default_factory=dict[int, int])
+    """Item index -> frame, of the items that have begun and not ended."""
+    writes: dict[int, list[Write]] = field(default_factory=dict[int, list[Write]])
+    """Item index -> its writes, of the concurrent items that ended well; they meet when the last one ends."""
+    failures: dict[int, dict[str, JsonValue]] = field(default_factory=dict[int, dict[str, JsonValue]])
+    """Item index -> its error record."""
+    broken: bool = False
+    """An item took `__break__`."""
+    places: int = 0
+    """Items that execute; one that waits for an answer holds no place. Derived."""
+    parked: list[int] = field(default_factory=list[int])
+    """Items that were answered while every place was taken, in the order of their answers."""
+
+
+Activity = Calling | Delayed | Asking | InChild | Looping
+
+
+@dataclass(slots=True)
+class Frame:
+    """One place at which a run goes on by itself."""
+
+    id: int
+    role: Role
+    scope: int
+    """Whose input and state this frame sees."""
+    parent: int | None
+    """The frame whose step waits for this one."""
+    index: int | None
+    """Which item of the parent's loop, from 0; None in other roles."""
+    lineage: int | None
+    """The concurrent item whose writes this frame's join: a frame's id, often its own. None writes to the scope itself."""
+    step_id: str
+    activity: Activity | None = None
+    """None: the step has not begun."""
+    started_at: datetime | None = None
+    """When the present step was reached."""
+    attempt: int = 1
+
+    # Derived when a state is linked to its program; never stored.
+    layer: Layer = field(default_factory=lambda: Layer({}), repr=False, compare=False)
+    program: Any = field(default=None, repr=False, compare=False)
+    prefix: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    """Step ids and item indexes from the root to this frame."""
+    busy: int = field(default=0, repr=False, compare=False)
+    """How many of the frames below, or this one itself, have something to do other than wait for an answer."""

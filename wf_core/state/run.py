@@ -1,0 +1,108 @@
+"""A run between two transitions."""
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from wf_core.jsonvalue import JsonValue
+from wf_core.state.frames import Frame
+from wf_core.state.layers import Layer
+from wf_core.state.pending import Call, Interrupt
+
+RunStatus = Literal["running", "interrupted", "completed", "failed", "cancelled"]
+SideEffects = Literal["none", "unknown"]
+
+FINAL: frozenset[RunStatus] = frozenset(("completed", "failed", "cancelled"))
+
+
+@dataclass(frozen=True, slots=True)
+class RunError:
+    """Why a run, or an item of a loop, failed."""
+
+    code: str
+    message: str
+    step_id: str | None
+    """The innermost failing step; None for the plan's own output."""
+    path: tuple[str, ...]
+    attempt: int
+    side_effects: SideEffects
+    details: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """Give the record as users see it."""
+        return {
+            "code": self.code,
+            "message": self.message,
+            "step_id": self.step_id,
+            "path": list(self.path),
+            "attempt": self.attempt,
+            "side_effects": self.side_effects,
+            "details": self.details,
+        }
+
+
+@dataclass(slots=True)
+class Scope:
+    """The input and the committed state of one workflow: the root's, or a child's."""
+
+    id: int
+    program: tuple[str, ...]
+    """The subgraph steps that lead from the root plan to this scope's plan; empty for the root."""
+    input: JsonValue
+    layer: Layer
+
+
+@dataclass(slots=True)
+class Lineage:
+    """What a concurrent item has written so far, seen by itself alone."""
+
+    frame: int
+    """The item's frame, whose id names the lineage."""
+    scope: int
+    parent: int | None
+    """The lineage around it; None over the scope itself."""
+    layer: Layer
+
+
+@dataclass(slots=True)
+class Counters:
+    """The next free number of each kind of id."""
+
+    frame: int = 0
+    scope: int = 0
+    call: int = 1
+    interrupt: int = 1
+
+
+@dataclass(slots=True)
+class RunState:
+    """Everything the kernel needs to go on. A transition updates it in place; its owner is whoever advances the run."""
+
+    run_id: str
+    status: RunStatus = "running"
+    outcome: str | None = None
+    output: JsonValue = None
+    error: RunError | None = None
+    scopes: dict[int, Scope] = field(default_factory=dict[int, Scope])
+    lineages: dict[int, Lineage] = field(default_factory=dict[int, Lineage])
+    frames: dict[int, Frame] = field(default_factory=dict[int, Frame])
+    ready: deque[int] = field(default_factory=deque[int])
+    """Frames that can go on, in the order in which they will."""
+    calls: dict[str, Call] = field(default_factory=dict[str, Call])
+    """Calls that began and have not ended, in the order in which they began."""
+    interrupts: dict[str, Interrupt] = field(default_factory=dict[str, Interrupt])
+    """Open questions, in the order in which they opened."""
+    counters: Counters = field(default_factory=Counters)
+    steps_executed: int = 0
+    trace_count: int = 0
+    """How many trace entries the run has made; the next one gets this index."""
+
+    # Not stored.
+    fresh_trace: list[bytes] = field(default_factory=list[bytes], repr=False, compare=False)
+    linked: Any = field(default=None, repr=False, compare=False)
+    """The program whose parts the frames hold."""
+
+    def take_trace(self) -> list[bytes]:
+        """Drain the trace entries made since the last take, each one JSON object without a newline."""
+        taken, self.fresh_trace = self.fresh_trace, []
+        return taken
