@@ -253,7 +253,6 @@ class DeploymentView(Answer):
     artifact_id: str
     artifact_version: int
     bindings: dict[str, str]
-    call_policy: JsonObject | None
     created_at: str
     updated_at: str
     runnable: bool
