@@ -1,0 +1,122 @@
+"""What an operator has: a folder with a wf.json and a home, and the servers that run over it as real processes."""
+
+import json
+import os
+import signal
+import sys
+import sysconfig
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import anyio
+from mcp import Client, StdioServerParameters
+
+Era = Literal["2025-11-25", "2026-07-28"]
+"""The revision of MCP that a client speaks: with a handshake, or a request at a time."""
+
+SCRIPTS = Path(sysconfig.get_path("scripts"))
+WF_MCP = str(SCRIPTS / "wf-mcp")
+CALL_SECONDS = 50
+
+# The shell notes its own pid and becomes the server, so that a signal to that pid reaches the server itself.
+_START = 'echo $$ > server.pid; exec "$0" "$@" 2>> server.log'
+
+
+@dataclass
+class Workplace:
+    """A folder with everything in it that belongs to one operator."""
+
+    folder: Path
+    era: Era = "2026-07-28"
+    environment: dict[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def home(self) -> Path:
+        return self.folder / "home"
+
+    @property
+    def log(self) -> str:
+        """What every server over this folder has said on stderr."""
+        return (self.folder / "server.log").read_text(encoding="utf-8")
+
+    def configure(self, **sections: Any) -> None:
+        """Write wf.json."""
+        self.write("wf.json", json.dumps(sections))
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.folder / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def python_source(self, name: str, text: str) -> None:
+        """Make a module the only Python source."""
+        self.write(f"{name}.py", text)
+        self.configure(pythonSources={name: {"module": name, "path": "."}})
+
+    @asynccontextmanager
+    async def server(self, *command: str) -> AsyncGenerator["Server"]:
+        """Start a server and connect to it as a client of this era does; both end with the block."""
+        parameters = StdioServerParameters(
+            command="/bin/sh",
+            args=["-c", _START, *(command or (WF_MCP,))],
+            cwd=self.folder,
+            env={"WF_HOME": str(self.home), **self.environment},
+        )
+        mode = "legacy" if self.era == "2025-11-25" else self.era
+        async with Client(parameters, mode=mode, read_timeout_seconds=CALL_SECONDS) as client:
+            yield Server(client, int((self.folder / "server.pid").read_text(encoding="utf-8")), str(self.folder))
+
+
+@dataclass
+class Server:
+    """A running server, seen through its client."""
+
+    client: Client
+    pid: int
+    folder: str
+
+    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """Call a tool that has to succeed; give its structured answer."""
+        result = await self.client.call_tool(tool, arguments)
+        assert result.structured_content is not None, result
+        assert not result.is_error, result.structured_content
+        return result.structured_content
+
+    async def refuse(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """Call a tool that has to refuse; give the error, which shows neither a stack trace nor a path of the host."""
+        result = await self.client.call_tool(tool, arguments)
+        assert result.is_error, result.structured_content
+        assert result.structured_content is not None, result
+        error = result.structured_content["error"]
+        assert set(error) == {"code", "message", "hint", "details"}
+        shown = json.dumps(result.model_dump(mode="json"))
+        assert "Traceback" not in shown
+        assert self.folder not in shown
+        assert sys.prefix not in shown
+        return error
+
+    async def deploy(self, plan: dict[str, Any]) -> str:
+        """Save a plan and deploy it under its own name; give that name."""
+        name = plan["name"]
+        await self.call("save_artifact", artifact_id=name, plan=plan)
+        deployment = await self.call("create_deployment", deployment_id=name, artifact_id=name)
+        assert deployment["runnable"], deployment
+        return name
+
+    async def run(self, deployment_id: str, **workflow_input: Any) -> dict[str, Any]:
+        """Start a run and wait until it stops."""
+        return await self.call("run_deployment", deployment_id=deployment_id, workflow_input=workflow_input)
+
+    def kill(self) -> None:
+        """End the server as a power cut would."""
+        os.kill(self.pid, signal.SIGKILL)
+
+
+async def until(happened: Callable[[], bool]) -> None:
+    """Wait for what another process does, which sends no event: ask often, and give up after 20 s."""
+    with anyio.fail_after(20):
+        while not happened():  # noqa: ASYNC110
+            await anyio.sleep(0.02)
