@@ -2,13 +2,17 @@
 
 from typing import Any
 
-from pydantic import Field, model_validator
+from pydantic import Field, GetJsonSchemaHandler, model_validator
+from pydantic_core import CoreSchema
 
 from wf_core.plan.base import PlanRecord
 
 
 class CapabilityRef(PlanRecord):
-    """A capability by its logical source, which a deployment binds. Written `source.capability`, split at the last dot."""
+    """A capability by its logical source, which a deployment binds.
+
+    Also written as one text, `source.capability`, split at the last dot.
+    """
 
     source: str = Field(min_length=1)
     capability: str = Field(min_length=1)
@@ -22,6 +26,11 @@ class CapabilityRef(PlanRecord):
                 raise ValueError(f"{value!r} names no capability; write source.capability")
             return {"source": source, "capability": capability}
         return value
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        text = {"type": "string", "pattern": r"^.+\.[^.]+$", "description": "source.capability"}
+        return {"anyOf": [text, handler.resolve_ref_schema(handler(core))]}
 
     def __str__(self) -> str:
         return f"{self.source}.{self.capability}"

@@ -2,14 +2,22 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
 from wf_core.plan.base import STEP_ID_PATTERN, PlanRecord
 from wf_core.plan.bindings import Expression, OutputMap
 from wf_core.plan.conditions import Condition
 from wf_core.plan.refs import CapabilityRef, WorkflowRef
 
-JsonSchema = dict[str, Any] | bool
+
+def _schema_form(value: Any) -> str:
+    return "<bool>" if isinstance(value, bool) else "<schema>"
+
+
+JsonSchema = Annotated[
+    Annotated[dict[str, Any], Tag("<schema>")] | Annotated[bool, Tag("<bool>")],
+    Discriminator(_schema_form),
+]
 Routes = dict[str, str]
 """Outcome -> step id, `__end__`, or `__break__`."""
 
@@ -57,6 +65,16 @@ class CollectErrors(PlanRecord):
     collect_to: str
 
 
+def _error_policy_form(value: Any) -> str:
+    return "<collect>" if isinstance(value, dict | CollectErrors) else "<word>"
+
+
+ItemErrorPolicy = Annotated[
+    Annotated[Literal["fail", "skip"], Tag("<word>")] | Annotated[CollectErrors, Tag("<collect>")],
+    Discriminator(_error_policy_form),
+]
+
+
 class ForeachStep(PlanRecord):
     """Run a body for each element of an array."""
 
@@ -66,7 +84,7 @@ class ForeachStep(PlanRecord):
     mode: Literal["serial", "concurrent"] = "serial"
     max_active: int = Field(default=4, ge=1)
     """Items that execute at once, concurrent mode only; an item that waits for an answer holds no place."""
-    on_item_error: Literal["fail", "skip"] | CollectErrors = "fail"
+    on_item_error: ItemErrorPolicy = "fail"
     routes: Routes
     description: str = ""
 
