@@ -42,6 +42,11 @@ class Workplace:
         """What every server over this folder has said on stderr."""
         return (self.folder / "server.log").read_text(encoding="utf-8")
 
+    def stored(self) -> dict[str, bytes]:
+        """Read every file of the home but the locks."""
+        files = (path for path in self.home.rglob("*") if path.is_file() and "lock" not in path.name)
+        return {str(path.relative_to(self.home)): path.read_bytes() for path in files}
+
     def configure(self, **sections: Any) -> None:
         """Write wf.json."""
         self.write("wf.json", json.dumps(sections))
@@ -67,16 +72,16 @@ class Workplace:
         )
         mode = "legacy" if self.era == "2025-11-25" else self.era
         async with Client(parameters, mode=mode, read_timeout_seconds=CALL_SECONDS) as client:
-            yield Server(client, int((self.folder / "server.pid").read_text(encoding="utf-8")), str(self.folder))
+            yield Server(self, client, int((self.folder / "server.pid").read_text(encoding="utf-8")))
 
 
 @dataclass
 class Server:
     """A running server, seen through its client."""
 
+    workplace: Workplace
     client: Client
     pid: int
-    folder: str
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """Call a tool that has to succeed; give its structured answer."""
@@ -86,16 +91,21 @@ class Server:
         return result.structured_content
 
     async def refuse(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """Call a tool that has to refuse; give the error, which shows neither a stack trace nor a path of the host."""
+        """Call a tool that has to refuse; give the error.
+
+        Whatever was refused, no stored byte has changed, and neither a stack trace nor a path of the host is shown.
+        """
+        before = self.workplace.stored()
         result = await self.client.call_tool(tool, arguments)
         assert result.is_error, result.structured_content
         assert result.structured_content is not None, result
-        error = result.structured_content["error"]
-        assert set(error) == {"code", "message", "hint", "details"}
+        assert self.workplace.stored() == before
         shown = json.dumps(result.model_dump(mode="json"))
         assert "Traceback" not in shown
-        assert self.folder not in shown
+        assert str(self.workplace.folder) not in shown
         assert sys.prefix not in shown
+        error = result.structured_content["error"]
+        assert set(error) == {"code", "message", "hint", "details"}
         return error
 
     async def deploy(self, plan: dict[str, Any]) -> str:

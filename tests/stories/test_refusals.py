@@ -1,0 +1,196 @@
+"""Requests that are refused, each with its code, and with every stored byte left as it was."""
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.stories.gate import Gate
+from tests.stories.plans import ask, node, plan
+from tests.stories.workplace import Era, Workplace
+
+pytestmark = pytest.mark.anyio
+
+CHOICE = ask(outcomes=["told", "silent"], routes={"told": "__end__", "silent": "__end__"})
+QUESTION = plan("question", ask=CHOICE)
+MEGABYTE = 1_000_000
+
+
+async def test_a_plan_with_an_unknown_key_is_refused_with_the_close_one(workplace: Workplace) -> None:
+    async with workplace.server() as server:
+        mistyped = {**QUESTION, "output_shema": {}}
+        report = await server.call("validate_workflow", plan=mistyped)
+        error = await server.refuse("save_artifact", artifact_id="question", plan=mistyped)
+        listed = await server.call("list_artifacts")
+    assert error["code"] == "invalid_plan"
+    assert [issue["code"] for issue in report["issues"] if issue["severity"] == "error"] == ["unknown_key"]
+    assert "output_schema" in str(report["issues"][0])
+    assert listed["artifacts"] == []
+
+
+@pytest.mark.parametrize("text", ["{not json", "", '"a text"', "[]", "null"])
+async def test_a_plan_that_is_no_json_object_is_refused(workplace: Workplace, text: str) -> None:
+    async with workplace.server() as server:
+        error = await server.refuse("save_artifact", artifact_id="question", plan=text)
+    assert error["code"] in ("invalid_argument", "invalid_plan")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("run_deployment", {}),
+        ("run_deployment", {"deployment_id": 7}),
+        ("run_deployment", {"deployment_id": "question", "workflow_input": "text"}),
+        ("run_deployment", {"deployment_id": "question", "wait_seconds": 46}),
+        ("run_deployment", {"deployment_id": "question", "colour": "red"}),
+        ("list_runs", {"limit": 0}),
+        ("list_runs", {"limit": 101}),
+        ("list_runs", {"cursor": "no such cursor!"}),
+        ("list_runs", {"status": "asleep"}),
+    ],
+)
+async def test_an_argument_that_does_not_fit_is_no_protocol_fault(
+    workplace: Workplace, tool: str, arguments: dict[str, Any]
+) -> None:
+    async with workplace.server() as server:
+        await server.deploy(QUESTION)
+        error = await server.refuse(tool, **arguments)
+        assert (await server.call("list_runs"))["runs"] == []
+    assert error["code"] == "invalid_argument"
+
+
+async def test_an_input_that_does_not_fit_creates_no_run(workplace: Workplace) -> None:
+    typed = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    async with workplace.server() as server:
+        await server.deploy({**QUESTION, "input_schema": typed})
+        error = await server.refuse("run_deployment", deployment_id="question", workflow_input={"n": "one"})
+        assert (await server.call("list_runs"))["runs"] == []
+    assert error["code"] == "invalid_input"
+
+
+async def test_a_refused_answer_leaves_the_question_open(workplace: Workplace, era: Era) -> None:
+    workplace.era = era
+    async with workplace.server() as server:
+        run_id = (await server.run(await server.deploy(QUESTION)))["run_id"]
+        refusals = [
+            ("invalid_resume_outcome", {"resume_payload": {"reply": "x"}}),
+            ("invalid_resume_outcome", {"resume_payload": {"reply": "x"}, "resume_outcome": "shouted"}),
+            ("invalid_resume_payload", {"resume_payload": {"reply": 5}, "resume_outcome": "told"}),
+            ("invalid_resume_payload", {"resume_outcome": "told"}),
+            ("stale_interrupt", {"resume_payload": {"reply": "x"}, "resume_outcome": "told", "interrupt_id": "int_99"}),
+        ]
+        for code, answer in refusals:
+            assert (await server.refuse("resume_run", run_id=run_id, **answer))["code"] == code
+        done = await server.call("resume_run", run_id=run_id, resume_payload={"reply": "me"}, resume_outcome="told")
+    assert done["output"] == {"result": "me"}
+
+
+async def test_a_wrong_outcome_lists_the_right_ones(workplace: Workplace) -> None:
+    async with workplace.server() as server:
+        run_id = (await server.run(await server.deploy(QUESTION)))["run_id"]
+        error = await server.refuse("resume_run", run_id=run_id, resume_payload={"reply": "x"})
+    assert re.search(r"told.*silent", f"{error['message']} {error['hint']}")
+
+
+async def test_an_answered_question_is_stale_by_its_id_and_not_open_without(workplace: Workplace) -> None:
+    async with workplace.server() as server:
+        asked = await server.run(await server.deploy(QUESTION))
+        answer = {"run_id": asked["run_id"], "resume_payload": {"reply": "me"}, "resume_outcome": "told"}
+        await server.call("resume_run", **answer)
+        again = await server.refuse("resume_run", **answer)
+        by_id = await server.refuse("resume_run", **answer, interrupt_id=asked["interrupt"]["id"])
+    assert (again["code"], by_id["code"]) == ("run_not_interrupted", "stale_interrupt")
+
+
+async def test_a_model_cannot_answer_for_a_person(workplace: Workplace) -> None:
+    async with workplace.server() as server:
+        flow = plan("personal", ask=ask(answered_by="person"))
+        run_id = (await server.run(await server.deploy(flow)))["run_id"]
+        error = await server.refuse("resume_run", run_id=run_id, resume_payload={"reply": "yes"})
+        still = await server.call("inspect_run", run_id=run_id)
+    assert error["code"] == "person_required"
+    assert "wf runs resume" in error["hint"]
+    assert still["status"] == "interrupted"
+
+
+async def test_a_deployment_is_not_replaced_unasked(workplace: Workplace) -> None:
+    async with workplace.server() as server:
+        await server.deploy(QUESTION)
+        error = await server.refuse("create_deployment", deployment_id="question", artifact_id="question")
+    assert error["code"] == "deployment_exists"
+
+
+async def test_a_deployed_artifact_is_not_deleted(workplace: Workplace) -> None:
+    async with workplace.server() as server:
+        await server.deploy(QUESTION)
+        error = await server.refuse("delete_artifact", artifact_id="question")
+    assert error["code"] == "artifact_in_use"
+    assert "question" in f"{error['message']} {error['hint']}"
+
+
+async def test_a_key_is_not_taken_again_for_another_input(workplace: Workplace) -> None:
+    async with workplace.server() as server:
+        started = {"deployment_id": await server.deploy(QUESTION), "idempotency_key": "monday"}
+        first = await server.call("run_deployment", **started, workflow_input={"n": 1})
+        again = await server.call("run_deployment", **started, workflow_input={"n": 1.0})
+        error = await server.refuse("run_deployment", **started, workflow_input={"n": 2})
+        listed = await server.call("list_runs")
+    assert error["code"] == "idempotency_conflict"
+    assert first["run_id"] == again["run_id"]
+    assert len(listed["runs"]) == 1
+
+
+async def test_a_run_that_another_server_advances_is_busy(workplace: Workplace) -> None:
+    """The gate holds the first server in the middle of a call while the second one is asked."""
+    gate = Gate(workplace)
+    flow = plan("held", ask=ask(to="hold"), hold=node("gate.pass_through", result="result"))
+    async with workplace.server() as first, workplace.server() as second:
+        run_id = (await first.run(await first.deploy(flow)))["run_id"]
+        answer = {"run_id": run_id, "resume_payload": {"reply": "go"}}
+        await first.call("resume_run", **answer, wait_seconds=0)
+        await gate.until_entered()
+        error = await second.refuse("resume_run", **answer)
+        seen = await second.call("inspect_run", run_id=run_id)
+        gate.open()
+        done = await first.call("inspect_run", run_id=run_id, wait_seconds=30)
+    assert error["code"] == "run_busy"
+    assert seen["status"] == "running"
+    assert (done["status"], done["output"], gate.entered) == ("completed", {"result": "through"}, 1)
+
+
+async def test_a_run_whose_source_changed_is_blocked_until_it_is_back(workplace: Workplace) -> None:
+    source = "from wf_core import capability\n\n\n@capability()\ndef greet(name: {type}) -> str:\n    return f'hi {{name}}'\n"
+    workplace.python_source("ops", source.format(type="str"))
+    flow = plan("greeting", ask=ask(to="greet"), greet=node("ops.greet", result="result", name="Ada"))
+    async with workplace.server() as server:
+        run_id = (await server.run(await server.deploy(flow)))["run_id"]
+    answer = {"run_id": run_id, "resume_payload": {"reply": "go"}}
+
+    workplace.write("ops.py", source.format(type="int"))
+    async with workplace.server() as server:
+        error = await server.refuse("resume_run", **answer)
+        seen = await server.call("validate_run", run_id=run_id)
+    assert error["code"] == "run_blocked"
+    assert (seen["status"], seen["resume_readiness"]) == ("interrupted", "blocked")
+
+    workplace.write("ops.py", source.format(type="str"))
+    async with workplace.server() as server:
+        done = await server.call("resume_run", **answer)
+    assert done["output"] == {"result": "hi Ada"}
+
+
+async def test_five_megabytes_pass_through_and_seventeen_are_too_large(workplace: Workplace, era: Era) -> None:
+    workplace.era = era
+    echo = node("wf.std.constant", result="value")
+    echo["input"] = {"value": {"path": "input.text"}}
+    async with workplace.server() as server:
+        await server.deploy(plan("echo", echo=echo))
+        text = "é" * (5 * MEGABYTE // 2)
+        done = await server.run("echo", text=text)
+        assert done["output"] == {"result": text}
+        error = await server.refuse(
+            "run_deployment", deployment_id="echo", workflow_input={"text": "x" * (17 * MEGABYTE)}
+        )
+        listed = await server.call("list_runs")
+    assert error["code"] == "too_large"
+    assert [run["run_id"] for run in listed["runs"]] == [done["run_id"]]
