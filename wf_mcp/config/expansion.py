@@ -1,0 +1,74 @@
+"""`${NAME}` in the configuration of a source: the value comes from the environment when the source starts."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from wf_mcp.config.models import Config, McpServer, PythonModule
+
+_NAME = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_SECRET_NAME = re.compile(r"auth|cookie|credential|key|pass|secret|token", re.IGNORECASE)
+_SCHEME = re.compile(r"^(?:Basic|Bearer|Token)\s+", re.IGNORECASE)
+
+
+class MissingVariables(LookupError):
+    """The environment lacks variables that a source needs; `names` in order of first use."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = tuple(dict.fromkeys(names))
+        super().__init__(", ".join(self.names))
+
+
+def expand(record: McpServer | PythonModule, environ: Mapping[str, str]) -> McpServer | PythonModule:
+    """Give the record with every `${NAME}` in its texts replaced. Only what is written as `${NAME}` is.
+
+    Raises:
+        MissingVariables: the environment lacks some; nothing was expanded.
+    """
+    if missing := [name for name in names_in(record) if name not in environ]:
+        raise MissingVariables(missing)
+
+    def fill(value: object) -> object:
+        if isinstance(value, str):
+            return _NAME.sub(lambda match: environ[match[1]], value)
+        if isinstance(value, list):
+            return [fill(item) for item in value]
+        if isinstance(value, dict):
+            return {key: fill(item) for key, item in value.items()}
+        return value
+
+    expanded = {name: fill(getattr(record, name)) for name in type(record).model_fields if name != "hints"}
+    return record.model_copy(update=expanded)
+
+
+def names_in(record: McpServer | PythonModule) -> list[str]:
+    """List the names that the texts of a record take from the environment."""
+    return [match[1] for text in _texts(record) for match in _NAME.finditer(text)]
+
+
+def secrets_of(config: Config, environ: Mapping[str, str]) -> Iterator[str]:
+    """Give every value that must never be shown: what `${NAME}` stands for, and credentials written in place.
+
+    Sources that are disabled count too: their values are no less secret.
+    """
+    for record in (*config.mcp_servers.values(), *config.python_sources.values()):
+        yield from (environ[name] for name in names_in(record) if name in environ)
+    for server in config.mcp_servers.values():
+        for name, value in (*server.env.items(), *server.headers.items()):
+            if _SECRET_NAME.search(name) and not _NAME.search(value):
+                yield value
+                yield _SCHEME.sub("", value)
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, McpServer | PythonModule):
+        for name in type(value).model_fields:
+            if name != "hints":
+                yield from _texts(getattr(value, name))

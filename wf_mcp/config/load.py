@@ -1,0 +1,85 @@
+"""Finding and reading wf.json: one error that names every fault, and shows no value."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from wf_core.errors import NotJson, WfError
+from wf_core.ids import close_matches
+from wf_core.jsonvalue import loads
+from wf_mcp.config.models import Config, HintOverride, McpServer, PythonModule
+
+FILE_NAME = "wf.json"
+
+
+class InvalidConfig(WfError, ValueError):
+    """The configuration file cannot be used. Nothing was started."""
+
+    code = "invalid_config"
+
+
+def load_config(file: Path | None, *, cwd: Path, home: Path) -> Config:
+    """Read `file`, else wf.json in `cwd`, else wf.json in `home`; without any of them everything is left at its default.
+
+    Raises:
+        InvalidConfig: the named file is missing, or a file is unreadable, is no JSON, or has a key or value that is
+            not understood. The message names the places but no values: they may be secret.
+    """
+    found = file or next((path for path in (cwd / FILE_NAME, home / FILE_NAME) if path.is_file()), None)
+    if found is None:
+        return Config().at(None, cwd)
+    try:
+        return parse_config(found.read_bytes(), name=found.name).at(found, found.resolve().parent)
+    except OSError as exc:
+        raise InvalidConfig(
+            f"{found.name} cannot be read: {exc.strerror}.", hint="Name the file with --config FILE."
+        ) from exc
+
+
+def parse_config(data: bytes, *, name: str = FILE_NAME) -> Config:
+    """Read the text of a configuration file called `name`.
+
+    Raises:
+        InvalidConfig: as for `load_config`.
+    """
+    try:
+        return Config.model_validate(loads(data, name))
+    except NotJson as exc:
+        raise InvalidConfig(f"{name} is no JSON: {exc.reason}.", hint="Comments and trailing commas are no JSON.") from exc
+    except ValidationError as exc:
+        faults = [_describe(error) for error in exc.errors(include_url=False, include_input=False)]
+        raise InvalidConfig(
+            f"{name}: " + "; ".join(faults) + ".", hint="README.md shows every key.", details={"problems": faults}
+        ) from None
+
+
+def _describe(error: ErrorDetails) -> str:
+    where = _place(error["loc"])
+    if error["type"] == "extra_forbidden":
+        *parents, key = error["loc"]
+        close = close_matches(str(key), _known_keys(parents), 1)
+        return f"unknown key {where}" + (f" (did you mean {close[0]}?)" if close else "")
+    if error["type"] == "missing":
+        return f"{where} is missing"
+    message = error["msg"].removeprefix("Value error, ")
+    return f"{where}: {message}" if where else message
+
+
+def _place(location: tuple[int | str, ...]) -> str:
+    """Write a place as `mcpServers.files.args[0]`."""
+    keys = [part for part in location if part != "[key]"]
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in keys)
+    return text.removeprefix(".")
+
+
+def _known_keys(parents: list[int | str]) -> list[str]:
+    records: dict[tuple[Any, int], type[BaseModel]] = {
+        ("mcpServers", 2): McpServer,
+        ("mcpServers", 4): HintOverride,
+        ("pythonSources", 2): PythonModule,
+    }
+    record = records.get((parents[0], len(parents)), Config) if parents else Config
+    return [field.alias or name for name, field in record.model_fields.items()]

@@ -1,0 +1,1 @@
+"""Capability sources: what is built in, Python modules, and upstream MCP servers."""

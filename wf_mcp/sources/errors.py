@@ -1,0 +1,78 @@
+"""What can go wrong between us and a source.
+
+    WfError
+    ├── CallFailed           a call did not deliver; says whether it may have executed
+    ├── SourceUnavailable    a source that cannot be used now, or is switched off
+    ├── SourceNotFound       no source of that name is configured
+    └── CapabilityNotFound   the source does not offer it
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+from wf_core.errors import WfError
+from wf_core.ids import close_matches
+
+
+class CallFailed(WfError):
+    """A call did not deliver a result. `code` is that of the run's error record."""
+
+    code: str = "capability_error"
+
+    def __init__(
+        self, code: str, message: str, *, executed: bool, hint: str | None = None, details: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(message, hint=hint, details=details)
+        self.code = code
+        self.executed = executed
+        """False when the call is known not to have executed; True when it did, or may have."""
+
+
+class SourceUnavailable(WfError):
+    """A source cannot be used: it is switched off, or cannot be loaded or connected to. Nothing was called."""
+
+    def __init__(
+        self,
+        source: str,
+        message: str,
+        *,
+        code: Literal["source_unavailable", "source_disabled"] = "source_unavailable",
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint, details={"source": source})
+        self.code = code
+        self.source = source
+
+
+class SourceNotFound(WfError, LookupError):
+    """No source of that name is configured."""
+
+    code = "source_not_found"
+
+    def __init__(self, source: str, known: Iterable[str]) -> None:
+        close = close_matches(source, known)
+        super().__init__(
+            f"There is no source {source!r}.",
+            hint=_did_you_mean(close) or "list_sources() shows every one.",
+            details={"source": source, "close_matches": close},
+        )
+        self.source = source
+
+
+class CapabilityNotFound(WfError, LookupError):
+    """No source offers a capability of that name."""
+
+    code = "capability_not_found"
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        close = close_matches(name, known)
+        super().__init__(
+            f"There is no capability {name!r}.",
+            hint=_did_you_mean(close) or "list_capabilities() shows every one.",
+            details={"capability": name, "close_matches": close},
+        )
+        self.name = name
+
+
+def _did_you_mean(close: list[str]) -> str | None:
+    return f"Did you mean {' or '.join(close)}?" if close else None

@@ -1,0 +1,99 @@
+"""What every capability source is to the rest of the program."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from wf_artifacts.sources.models import Capability
+from wf_core.calls.capability import CallContext
+from wf_core.jsonvalue import JsonValue
+from wf_mcp.sources.errors import CallFailed, CapabilityNotFound, SourceNotFound, SourceUnavailable
+
+SourceKind = Literal["std", "python", "mcp"]
+SourceState = Literal["ready", "idle", "unavailable", "disabled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """Something to know about a source. Its texts hold no secret and no path of the host."""
+
+    severity: Literal["error", "warning"]
+    code: str
+    message: str
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """What a capability answered: strict JSON without secrets, owned by the caller."""
+
+    outcome: str
+    output: JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class SourceStatus:
+    """How a source stands, as far as is known without trying it."""
+
+    name: str
+    kind: SourceKind
+    enabled: bool
+    state: SourceState
+    """`idle`: not needed yet, or not connected now; the next use tries."""
+    capability_count: int | None
+    """None while the source has not been asked."""
+    diagnostics: Sequence[Diagnostic]
+
+
+class CapabilitySource(Protocol):
+    """Who owns capabilities. A source does nothing until it is first used."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def kind(self) -> SourceKind: ...
+
+    @property
+    def enabled(self) -> bool: ...
+
+    async def capabilities(self) -> Mapping[str, Capability]:
+        """Give what the source offers now, by name, loading or connecting it if need be.
+
+        Raises:
+            SourceUnavailable: it is switched off (`source_disabled`), or cannot be loaded or reached
+                (`source_unavailable`); the message says what happened.
+        """
+        ...
+
+    async def call(self, capability: str, input: Mapping[str, JsonValue], context: CallContext) -> CallResult:
+        """Call one capability. The input is the caller's and stays as it is. There is no time limit.
+
+        Cancelling the caller tells the source to stop; whether it does is unknown.
+
+        Raises:
+            CallFailed: there is no result. `executed` is False only when it is certain that nothing happened.
+        """
+        ...
+
+    def status(self) -> SourceStatus:
+        """Say how the source stands, without loading or connecting it."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of what the source holds, within a few seconds. Calls under way fail."""
+        ...
+
+
+__all__ = [
+    "CallFailed",
+    "CallResult",
+    "CapabilityNotFound",
+    "CapabilitySource",
+    "Diagnostic",
+    "SourceKind",
+    "SourceNotFound",
+    "SourceState",
+    "SourceStatus",
+    "SourceUnavailable",
+]

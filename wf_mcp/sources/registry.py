@@ -1,0 +1,136 @@
+"""Every configured source by its name, from the start of a program to its end.
+
+Sources load and connect when they are first used; a source that cannot be used leaves the others alone.
+"""
+
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from types import MappingProxyType
+from typing import Self
+
+import anyio
+
+from wf_artifacts.clock import Clock, SystemClock
+from wf_artifacts.sources.models import Capability
+from wf_mcp.config import Config, Redactor
+from wf_mcp.config.expansion import secrets_of
+from wf_mcp.config.models import STD_SOURCE
+from wf_mcp.sources.errors import CapabilityNotFound, SourceNotFound, SourceUnavailable
+from wf_mcp.sources.protocol import CapabilitySource, Diagnostic, SourceStatus
+from wf_mcp.sources.python import PythonSource
+from wf_mcp.sources.std import StdSource
+from wf_mcp.sources.upstream import UpstreamSource
+
+CONNECT_SECONDS = 60.0
+"""How long an upstream server may take to start and answer."""
+
+
+class SourceRegistry:
+    """The sources of one program. Open one with `SourceRegistry.open`."""
+
+    def __init__(self, sources: Mapping[str, CapabilitySource]) -> None:
+        self._sources = MappingProxyType(dict(sources))
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls,
+        config: Config,
+        redactor: Redactor,
+        *,
+        environ: Mapping[str, str] = os.environ,
+        clock: Clock | None = None,
+        connect_seconds: float = CONNECT_SECONDS,
+    ) -> AsyncIterator[Self]:
+        """Offer the configured sources and the built-in one. At the end every connection and process is closed.
+
+        Tells `redactor` every secret of the configuration first. Enter and leave in the same task.
+        """
+        for secret in secrets_of(config, environ):
+            redactor.add(secret)
+        async with anyio.create_task_group() as tasks:
+            sources: list[CapabilitySource] = [StdSource(STD_SOURCE, clock or SystemClock())]
+            sources += [
+                PythonSource(name, record, config.folder, redactor, environ)
+                for name, record in config.python_sources.items()
+            ]
+            sources += [
+                UpstreamSource(name, record, config.folder, redactor, environ, tasks, connect_seconds)
+                for name, record in config.mcp_servers.items()
+            ]
+            try:
+                yield cls({source.name: source for source in sources})
+            finally:
+                with anyio.CancelScope(shield=True):
+                    async with anyio.create_task_group() as closing:
+                        for source in sources:
+                            closing.start_soon(source.close)
+                tasks.cancel_scope.cancel()
+
+    def sources(self) -> Mapping[str, CapabilitySource]:
+        """Give every source by name, the switched off ones included."""
+        return self._sources
+
+    def status(self, source: str) -> SourceStatus:
+        """Say how a source stands, without loading or connecting it.
+
+        Raises:
+            SourceNotFound: there is no source of that name.
+        """
+        return self._source(source).status()
+
+    async def capability(self, source: str, name: str) -> Capability:
+        """Give one capability as the source offers it now.
+
+        Raises:
+            SourceNotFound: there is no source of that name.
+            SourceUnavailable: the source cannot be asked.
+            CapabilityNotFound: the source does not offer it; names close matches.
+        """
+        offered = await self._source(source).capabilities()
+        if name not in offered:
+            raise CapabilityNotFound(f"{source}.{name}", [capability.full_name for capability in offered.values()])
+        return offered[name]
+
+    async def find(self, full_name: str) -> Capability:
+        """Give a capability by `source.capability`. Both parts may hold dots; the longest source name that exists counts.
+
+        Raises:
+            SourceUnavailable: the source cannot be asked.
+            CapabilityNotFound: there is no such source, or it does not offer it; names close matches.
+        """
+        sources = [name for name in self._sources if full_name.startswith(f"{name}.")]
+        if sources:
+            source = max(sources, key=len)
+            return await self.capability(source, full_name.removeprefix(f"{source}."))
+        offered, _ = await self.all_capabilities()
+        raise CapabilityNotFound(full_name, [capability.full_name for capability in offered])
+
+    async def all_capabilities(self, source: str | None = None) -> tuple[list[Capability], list[Diagnostic]]:
+        """Give what all sources, or the one named, offer now, by source and name, and what there is to know about them.
+
+        A source that cannot be used costs the others nothing: it is a diagnostic.
+
+        Raises:
+            SourceNotFound: there is no source of that name.
+        """
+        asked = list(self._sources.values()) if source is None else [self._source(source)]
+        found: dict[str, list[Capability]] = {}
+
+        async def ask(one: CapabilitySource) -> None:
+            try:
+                found[one.name] = sorted((await one.capabilities()).values(), key=lambda capability: capability.name)
+            except SourceUnavailable:
+                found[one.name] = []
+
+        async with anyio.create_task_group() as tasks:
+            for one in asked:
+                tasks.start_soon(ask, one)
+        offered = [capability for one in asked for capability in found[one.name]]
+        return offered, [diagnostic for one in asked for diagnostic in one.status().diagnostics]
+
+    def _source(self, name: str) -> CapabilitySource:
+        if name not in self._sources:
+            raise SourceNotFound(name, self._sources)
+        return self._sources[name]
