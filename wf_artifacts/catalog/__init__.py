@@ -1,0 +1,1 @@
+"""Artifacts, the numbered versions of plans, and deployments, which bind them to sources."""

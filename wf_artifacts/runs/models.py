@@ -1,0 +1,53 @@
+"""What is kept of a run beside its definitions: the record that lists show, and the state to go on from."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from wf_artifacts.storage.records import Array, Record, Time
+from wf_core.ids import ArtifactId, DeploymentId, RunId
+
+RunStatus = Literal["running", "interrupted", "completed", "failed", "cancelled"]
+
+
+class RunRecord(Record):
+    """A run as far as it can be shown without its state, its trace and its definitions."""
+
+    run_id: RunId
+    principal: str
+    """Whose run it is. To anybody else it does not exist."""
+    deployment_id: DeploymentId
+    artifact_id: ArtifactId
+    artifact_version: int = Field(ge=1)
+    status: RunStatus
+    outcome: str | None = None
+    output: Any = None
+    error: dict[str, Any] | None = None
+    interrupts: Array[dict[str, Any]] = ()
+    """Every open question, the oldest first."""
+    trace_count: int = Field(default=0, ge=0)
+    steps_executed: int = Field(default=0, ge=0)
+    checkpoint: int = Field(ge=1)
+    """Sequence of the latest checkpoint, counted from 1."""
+    idempotency_key: str | None = None
+    """Unique per principal and deployment."""
+    input_digest: str
+    """`wf_artifacts.storage.digests.json_digest` of the workflow input."""
+    created_at: Time
+    updated_at: Time
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A stored RunState."""
+
+    run_id: RunId
+    sequence: int
+    """Counts the checkpoints of a run from 1, without a gap."""
+    reason: str
+    """Why it was made, for people: started, interrupted, completed …"""
+    state: bytes
+    """What `wf_core.codec.dump_run` made; the store does not look into it."""
+    created_at: datetime

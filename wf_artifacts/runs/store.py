@@ -1,0 +1,157 @@
+"""The contract of every store of runs.
+
+A run is changed only through a claim, which one holder has at a time and which ends with its process. Every change is
+one step: record, checkpoint and trace are seen in their state before it or after it, by a reader in any process, also
+after a crash. What a method returned from is stored.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from wf_artifacts.runs.environment import PinnedEnvironment
+from wf_artifacts.runs.models import Checkpoint, RunRecord, RunStatus
+from wf_artifacts.storage.pages import Page
+from wf_core.ids import DeploymentId, RunId
+
+
+class Claim(Protocol):
+    """The right to advance one run, held until it is released or the process ends."""
+
+    @property
+    def run_id(self) -> RunId: ...
+
+    async def release(self) -> None:
+        """Let others advance the run. Works in a cancelled task too; releasing again does nothing."""
+        ...
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Release it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """What became of the wish for a new run."""
+
+    record: RunRecord
+    created: bool
+    """False when an idempotency key named an earlier run, which `record` then is."""
+    claim: Claim | None
+    """Held from the first instant of a new run. None when `created` is false."""
+
+
+class RunStore(Protocol):
+    """Keeps runs.
+
+    A write that began is finished even if the caller is cancelled. Every method may raise:
+        RunNotFound: there is no such run, with close ids; a text that cannot be an id of a run included.
+        StateCorrupt, FormatTooNew: a stored document that it needs cannot be read; the document was left alone.
+        StoreUnavailable, StoreFull: nothing was changed.
+    """
+
+    async def create(
+        self,
+        record: RunRecord,
+        environment: PinnedEnvironment,
+        checkpoint: Checkpoint,
+        *,
+        trace: Sequence[bytes] = (),
+    ) -> Created:
+        """Create a run with its definitions and its first checkpoint, and claim it.
+
+        Where the record has an idempotency key that stands for an earlier run of the same principal and deployment
+        with the same `input_digest`, nothing is created and that run is given. Of several creations with one key at
+        the same instant one creates. A key is used up only by a run that was created, and free again once that run
+        is deleted.
+
+        Raises:
+            IdempotencyConflict: the key stands for a run with another input; nothing was created.
+            NotJson: a value is no strict JSON; nothing was created.
+        """
+        ...
+
+    async def claim(self, run_id: RunId) -> Claim:
+        """Take the right to advance a run.
+
+        Read the run after this, not before: another holder may have advanced it in between.
+
+        Raises:
+            RunBusy: somebody holds it: another process, or another task of this one.
+        """
+        ...
+
+    async def is_claimed(self, run_id: RunId) -> bool:
+        """Tell whether somebody holds the right to advance the run at this moment. Never disturbs a claim."""
+        ...
+
+    async def commit(
+        self,
+        claim: Claim,
+        record: RunRecord,
+        *,
+        checkpoint: Checkpoint | None = None,
+        trace: Sequence[bytes] = (),
+    ) -> None:
+        """Store the next state of a claimed run, in one step.
+
+        `trace` are the entries made since the commit before, one compact JSON object each. The record counts them in,
+        and names the new checkpoint, whose sequence is one above the latest; without a new one it names the latest.
+
+        Raises:
+            ClaimLost: the claim was released, or has passed to somebody else; nothing was written.
+            NotJson: a value is no strict JSON; nothing was written.
+            ValueError: record, checkpoint and trace do not fit together or do not follow what is stored.
+        """
+        ...
+
+    async def load(self, run_id: RunId, *, principal: str | None = None) -> RunRecord:
+        """Give the record of a run. With a principal, the runs of others do not exist, close ids included."""
+        ...
+
+    async def load_environment(self, run_id: RunId) -> PinnedEnvironment:
+        """Give the definitions that the run started with."""
+        ...
+
+    async def load_checkpoint(self, run_id: RunId) -> Checkpoint:
+        """Give the latest checkpoint."""
+        ...
+
+    async def read_trace(self, run_id: RunId, start: int, limit: int) -> list[dict[str, Any]]:
+        """Give up to `limit` entries from number `start`, counted from 0; fewer at the end, none beyond it.
+
+        The cost is that of the entries read, not of those before them.
+        """
+        ...
+
+    async def list_runs(
+        self,
+        *,
+        principal: str | None,
+        status: RunStatus | None = None,
+        deployment_id: DeploymentId | None = None,
+        cursor: str | None = None,
+        limit: int,
+    ) -> Page[RunRecord]:
+        """Give up to `limit` runs, the newest first: by run id, which begins with the time of creation.
+
+        `principal` None means the runs of everybody. Walking the pages meets every run that was there all along exactly
+        once. A run that cannot be read is in `Page.damaged`, whatever is asked for, because nobody knows what it is.
+
+        Raises:
+            InvalidCursor: the cursor is not from this list.
+        """
+        ...
+
+    async def delete(self, run_id: RunId) -> None:
+        """Delete a run with everything that is kept of it.
+
+        Raises:
+            RunBusy: somebody holds it; nothing was deleted.
+        """
+        ...

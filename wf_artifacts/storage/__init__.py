@@ -1,0 +1,1 @@
+"""What every backend is made of: records, documents, pages of lists, and safe work on files."""

@@ -1,0 +1,79 @@
+"""How a record becomes a stored document and is read again.
+
+A document is `{"format": …, "version": …, "body": {…}}` in strict JSON (`wf_core.codec.envelope`). Whatever is wrong
+with one names the document as the caller knows it, never by a path of the host.
+"""
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from pydantic import ValidationError
+
+from wf_artifacts.storage.records import Record
+from wf_core.codec import envelope
+from wf_core.errors import FormatTooNew, StateCorrupt
+
+R = TypeVar("R", bound=Record)
+Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Format(Generic[R]):
+    """The name and version under which one kind of record is stored."""
+
+    name: str
+    version: int
+    record: type[R]
+    upgrades: Mapping[int, Upgrade] = field(default_factory=dict[int, Upgrade])
+    """Version n -> what makes a body of version n + 1 of it."""
+
+    def encode(self, record: R) -> bytes:
+        """Write a record.
+
+        Raises:
+            NotJson: a value in it is no strict JSON; the error names the place.
+        """
+        return envelope.dump(self.name, self.version, record.model_dump())
+
+    def decode(self, data: bytes, document: str) -> R:
+        """Read a record; `document` names it in errors.
+
+        Raises:
+            StateCorrupt: it is damaged, truncated, or not this kind of document.
+            FormatTooNew: a newer version wrote it.
+        """
+        with naming(document):
+            body = envelope.load(data, format=self.name, supported=self.version, upgrades=self.upgrades)
+        try:
+            return self.record.model_validate(body)
+        except ValidationError as error:
+            raise corrupt(document, _first_problem(error)) from error
+
+
+def corrupt(document: str, reason: str) -> StateCorrupt:
+    """Make the error that says that a document cannot be read."""
+    return StateCorrupt(
+        f"The stored document {document} is damaged: {reason}.",
+        hint="It was left as it is; restore it from a backup.",
+        details={"document": document, "reason": reason},
+    )
+
+
+@contextmanager
+def naming(document: str) -> Generator[None]:
+    """Let errors about a stored document name it."""
+    try:
+        yield
+    except StateCorrupt as error:
+        raise corrupt(document, error.message.rstrip(".")) from error
+    except FormatTooNew as error:
+        named = f"stored document {document}"
+        raise FormatTooNew(document=named, found=error.found, supported=error.supported) from error
+
+
+def _first_problem(error: ValidationError) -> str:
+    problem = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(map(str, ("body", *problem["loc"])))
+    return f"{place}: {problem['msg']}"

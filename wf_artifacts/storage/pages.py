@@ -1,0 +1,87 @@
+"""Pages of long lists, and the cursors that lead from one to the next.
+
+A cursor holds the id of the last item before it, so a list that changes between two pages neither skips nor repeats
+an item that was there all along.
+"""
+
+import binascii
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from wf_artifacts.errors import InvalidCursor
+from wf_core.errors import StateError
+from wf_core.ids import is_id
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Damaged:
+    """A record that cannot be read, listed so that it is not lost from sight."""
+
+    identifier: str
+    error: StateError
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """A part of a list."""
+
+    items: tuple[T, ...]
+    next_cursor: str | None
+    """Where the next page begins. None on the last page."""
+    damaged: tuple[Damaged, ...] = ()
+    """Records of this part of the list that cannot be read; they do not count against the limit."""
+
+
+def cursor_after(kind: str, identifier: str) -> str:
+    """Name the place in the list of `kind` right after an item."""
+    return urlsafe_b64encode(f"{kind}:{identifier}".encode()).rstrip(b"=").decode()
+
+
+def read_cursor(kind: str, cursor: str) -> str:
+    """Give the id that a cursor of the list of `kind` was made of.
+
+    Raises:
+        InvalidCursor: it is not one.
+    """
+    try:
+        text = urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4)).decode()
+    except (binascii.Error, UnicodeError) as error:
+        raise InvalidCursor(cursor) from error
+    name, _, identifier = text.partition(":")
+    if name != kind or not is_id(identifier) or cursor_after(kind, identifier) != cursor:
+        raise InvalidCursor(cursor)
+    return identifier
+
+
+def collect(
+    kind: str,
+    identifiers: Iterable[str],
+    read: Callable[[str], T | None],
+    limit: int,
+) -> Page[T]:
+    """Read one page of the list of `kind`, from ids in the order of the list that begin after the cursor.
+
+    `read` gives None for what does not belong to the list. Not more is read than the page needs and one item, which
+    tells whether another page follows.
+    """
+    items: list[T] = []
+    damaged: list[Damaged] = []
+    last = ""
+    for identifier in identifiers:
+        try:
+            item = read(identifier)
+        except StateError as error:
+            if len(items) < limit:
+                damaged.append(Damaged(identifier, error))
+            continue
+        if item is None:
+            continue
+        if len(items) == limit:
+            return Page(tuple(items), cursor_after(kind, last), tuple(damaged))
+        items.append(item)
+        last = identifier
+    return Page(tuple(items), None, tuple(damaged))
