@@ -3,6 +3,7 @@
     WfError                      anything wrong that a caller can act on
     ├── NotJson                  a value that is no JSON, and where it stands
     ├── InvalidPath              text that is no path
+    │   └── InvalidTemplate      text whose {{placeholders}} do not hold paths
     ├── InvalidSchema            a JSON Schema that cannot be used
     ├── InvalidPlan              a plan that does not validate, with every issue
     ├── StepFailed               a step of a run failed: becomes the run's error record
@@ -18,7 +19,7 @@
         ├── StateCorrupt         damaged, truncated, or contradicting itself
         └── FormatTooNew         written by a newer version
 
-Every error has a stable `code`, a `message` for people, a `hint` that says what to do next, and `details` (strict JSON).
+Every error has a stable `code`, a `message` for people, a `hint` that says what to do next, and strict JSON `details`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,8 +63,14 @@ class InvalidPath(WfError, ValueError):
     code = "invalid_path"
 
 
+class InvalidTemplate(InvalidPath):
+    """A template has a placeholder that does not end or does not hold a path."""
+
+    code = "invalid_template"
+
+
 class InvalidSchema(WfError, ValueError):
-    """A JSON Schema cannot be used: not a schema, a remote reference, or a pattern that cannot be matched in linear time."""
+    """A JSON Schema cannot be used: no schema, a remote reference, or a pattern that has no linear-time match."""
 
     code = "invalid_schema"
 
