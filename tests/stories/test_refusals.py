@@ -18,7 +18,7 @@ MEGABYTE = 1_000_000
 
 async def test_a_plan_with_an_unknown_key_is_refused_with_the_close_one(workplace: Workplace) -> None:
     async with workplace.server() as server:
-        mistyped = {**QUESTION, "output_shema": {}}
+        mistyped = {**QUESTION, "output_shema": True}
         report = await server.call("validate_workflow", plan=mistyped)
         error = await server.refuse("save_artifact", artifact_id="question", plan=mistyped)
         listed = await server.call("list_artifacts")
@@ -159,7 +159,9 @@ async def test_a_run_that_another_server_advances_is_busy(workplace: Workplace) 
 
 
 async def test_a_run_whose_source_changed_is_blocked_until_it_is_back(workplace: Workplace) -> None:
-    source = "from wf_core import capability\n\n\n@capability()\ndef greet(name: {type}) -> str:\n    return f'hi {{name}}'\n"
+    source = (
+        "from wf_core import capability\n\n@capability()\ndef greet(name: {type}) -> str:\n    return 'hi ' + name\n"
+    )
     workplace.python_source("ops", source.format(type="str"))
     flow = plan("greeting", ask=ask(to="greet"), greet=node("ops.greet", result="result", name="Ada"))
     async with workplace.server() as server:
