@@ -9,7 +9,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, NoReturn, TypeAlias, cast
 
 import orjson
@@ -49,7 +49,7 @@ def check(value: object, where: str) -> None:
 
 
 def dumps(value: object) -> bytes:
-    """Write compact UTF-8 JSON. Key order is kept and integers of any size are exact.
+    """Write compact UTF-8 JSON. Key order is kept, integers of any size are exact, a tuple is an array.
 
     Raises:
         NotJson: for NaN, infinities, and whatever has no JSON form. Values that went through `check` never raise.
@@ -60,7 +60,7 @@ def dumps(value: object) -> bytes:
         return _dumps_exactly(value, sort_keys=False)
     # orjson writes NaN and infinities as null: only text that holds a null can hide one.
     if b"null" in data and not _is_finite(value):
-        _refuse(value, "value", _DOCUMENT_DEPTH)
+        _refuse(value, "value", _DOCUMENT_DEPTH, _LISTS_AND_TUPLES)
     return data
 
 
@@ -144,8 +144,12 @@ def quote(text: str) -> str:
     return json.dumps(shown, ensure_ascii=not _is_encodable(shown))
 
 
-_ARRAYS = frozenset({list, tuple})
-_MAY_BE_INFINITE = _ARRAYS | {float, dict}
+_type_of: Callable[[object], object] = type
+"""`type`, without telling the type checker more about the value, which stays of any type."""
+
+_LISTS: frozenset[object] = frozenset({list})
+_LISTS_AND_TUPLES = _LISTS | {tuple}
+_MAY_BE_INFINITE = _LISTS_AND_TUPLES | {float, dict}
 
 _AS_THEY_ARE = (
     orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
@@ -154,17 +158,18 @@ _AS_THEY_ARE = (
 
 def _is_strict(value: Any, room: int) -> bool:
     """Tell whether a value is strict JSON within `room` levels; fast, without knowing where it is not."""
-    if type(value) is str:
+    kind = _type_of(value)
+    if kind is str:
         return value.isascii() or _is_encodable(value)
-    if type(value) is dict:
+    if kind is dict:
         return room > 0 and _is_strict_object(value, room - 1)
-    if type(value) is list:
+    if kind is list:
         return room > 0 and _is_strict_array(value, room - 1)
-    if type(value) is int:
+    if kind is int:
         return -_INTEGER_BOUND < value < _INTEGER_BOUND
-    if type(value) is float:
+    if kind is float:
         return math.isfinite(value)
-    return value is None or type(value) is bool
+    return value is None or kind is bool
 
 
 def _is_strict_object(members: dict[Any, Any], room: int) -> bool:
@@ -192,11 +197,12 @@ def _is_encodable(text: str) -> bool:
 
 def _is_finite(value: Any) -> bool:
     """Tell whether a value that orjson has just written holds no NaN and no infinity."""
-    if type(value) is float:
+    kind = _type_of(value)
+    if kind is float:
         return math.isfinite(value)
-    if type(value) is dict:
+    if kind is dict:
         return _are_finite(value.values())
-    return type(value) not in _ARRAYS or _are_finite(value)
+    return kind not in _LISTS_AND_TUPLES or _are_finite(value)
 
 
 def _are_finite(items: Iterable[Any]) -> bool:
@@ -206,34 +212,24 @@ def _are_finite(items: Iterable[Any]) -> bool:
     return True
 
 
-def _refuse(value: object, where: str, room: int) -> NoReturn:
-    """Say where and why a value is not strict JSON."""
-    fault = _fault(value, room, [], [])
-    if fault is None:
-        raise NotJson(where, "no JSON form")
-    steps, reason = fault
-    raise NotJson(place(where, steps), reason)
-
-
-def _fault(value: Any, room: int, steps: list[str | int], outside: list[int]) -> tuple[list[str | int], str] | None:
-    """Find the first place, in reading order, that is not strict JSON. `outside`: ids of the containers around."""
-    if type(value) is dict or type(value) is list:
-        if id(value) in outside:
-            return steps, "contains itself"
-        if not room:
-            return steps, f"deeper than {len(outside)} levels"
-        inner = [*outside, id(value)]
-        members = cast("Iterable[tuple[Any, Any]]", value.items() if type(value) is dict else enumerate(value))
-        for key, item in members:
-            if type(value) is dict and (type(key) is not str or not _is_encodable(key)):
-                return steps, _key_reason(key)
-            found = _fault(item, room - 1, [*steps, key], inner)
-            if found is not None:
-                return found
-        return None
-    if _is_strict(value, room):
-        return None
-    return steps, _leaf_reason(value)
+def _refuse(
+    value: Any, where: str, room: int, arrays: frozenset[object] = _LISTS, outside: tuple[int, ...] = ()
+) -> None:
+    """Raise for the first place, in reading order, that is not strict JSON. `outside`: ids of the containers around."""
+    kind = _type_of(value)
+    if kind is not dict and kind not in arrays:
+        if not _is_strict(value, room):
+            raise NotJson(where, _leaf_reason(value))
+        return
+    if id(value) in outside:
+        raise NotJson(where, "contains itself")
+    if not room:
+        raise NotJson(where, f"deeper than {len(outside)} levels")
+    members = cast("Iterable[tuple[Any, Any]]", value.items() if kind is dict else enumerate(value))
+    for key, item in members:
+        if kind is dict and (type(key) is not str or not _is_encodable(key)):
+            raise NotJson(where, _key_reason(key))
+        _refuse(item, place(where, [key]), room - 1, arrays, (*outside, id(value)))
 
 
 def _key_reason(key: object) -> str:
@@ -260,7 +256,7 @@ def _key(key: str) -> str:
 def _dumps_exactly(value: object, *, sort_keys: bool) -> bytes:
     """Write what orjson cannot: integers beyond 64 bits."""
     if not _is_strict(value, _DOCUMENT_DEPTH):
-        _refuse(value, "value", _DOCUMENT_DEPTH)
+        _refuse(value, "value", _DOCUMENT_DEPTH, _LISTS_AND_TUPLES)
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=sort_keys).encode()
 
 
