@@ -130,7 +130,7 @@ async def test_a_missing_module_is_named(workplace: Workplace) -> None:
 
 
 async def test_what_a_module_prints_does_not_reach_the_client(workplace: Workplace) -> None:
-    """stdout belongs to MCP alone, whatever user code prints."""
+    """`stdout` belongs to MCP alone, whatever user code prints."""
     workplace.python_source(
         "ops",
         "from wf_core import capability\n\nprint('loading')\n\n"
