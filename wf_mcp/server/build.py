@@ -1,0 +1,49 @@
+"""Puts the server together. The home, the sources and the runs are opened by `wf_mcp.app` when it starts to serve."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from pathlib import Path
+
+from mcp.server.mcpserver import MCPServer
+
+from wf_mcp.app import App
+from wf_mcp.server.prompts import add_prompts
+from wf_mcp.server.resources import add_resources
+from wf_mcp.server.tools import TOOLSETS, Toolset, tools_of
+from wf_mcp.server.workflow_server import WorkflowServer
+
+INSTRUCTIONS = """Runs durable workflows: typed graphs of tool calls that stop where a person must answer, survive
+restarts, and go on with exactly the definitions they started with.
+
+To carry something out: list_deployments, then run_deployment. Its answer names a run_id; the run goes on on the server
+whatever happens to this conversation. Follow it with inspect_run(wait_seconds=25). When status is interrupted, put the
+question to the user and pass the answer on with resume_run. next_actions in each answer says what to call next.
+
+To write a workflow: read wf://guide/authoring, look at list_capabilities, then validate_workflow, save_artifact,
+create_deployment."""
+"""What a client shows its model of this server; clients cut it at 2 KB."""
+
+
+def build_server(
+    *, home: Path | None = None, config: Path | None = None, toolsets: Sequence[Toolset] = TOOLSETS
+) -> MCPServer[App]:
+    """Build the server over a home (WF_HOME or the user's data folder when None) and a configuration file."""
+
+    @asynccontextmanager
+    async def lifespan(_: MCPServer[App]) -> AsyncIterator[App]:
+        async with App.open(home=home, config=config) as app:
+            yield app
+
+    server = WorkflowServer(
+        "wf-mcp",
+        title="Durable workflows",
+        version=version("wf-mcp"),
+        instructions=INSTRUCTIONS,
+        tools=tools_of(toolsets),
+        lifespan=lifespan,
+        log_level="WARNING",
+    )
+    add_resources(server)
+    add_prompts(server)
+    return server

@@ -1,0 +1,126 @@
+"""Resources: what is stored, and what an author needs to read, under `wf://`."""
+
+from collections.abc import Awaitable
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+from pydantic import BaseModel
+
+from wf_core import jsonvalue
+from wf_core.errors import WfError
+from wf_mcp.errors import InvalidArgument, meaning
+from wf_mcp.operations import artifacts, deployments, runs
+from wf_mcp.operations.caller import LOCAL_MODEL
+
+JSON = "application/json"
+Request = Context[Any, Any]
+
+
+def run_uri(run_id: str) -> str:
+    """Name the resource of a run, as updates name it."""
+    return f"wf://runs/{run_id}"
+
+
+@cache
+def authoring_guide() -> str:
+    """Say how to write a plan, to a model that has never seen one."""
+    return files("wf_mcp.server").joinpath("authoring.md").read_text(encoding="utf-8")
+
+
+@cache
+def plan_schema() -> str:
+    """Give the JSON Schema of a plan."""
+    from wf_core.plan import WorkflowPlan  # noqa: PLC0415 - its models are slow to build, and few sessions ask
+
+    return jsonvalue.dumps(WorkflowPlan.model_json_schema()).decode("utf-8")
+
+
+def add_resources(server: MCPServer[Any]) -> None:
+    """Add every resource and resource template to `server`."""
+
+    @server.resource(
+        "wf://guide/authoring",
+        title="How to write a workflow plan",
+        description="The plan language with examples. Read it before writing a plan.",
+        mime_type="text/markdown",
+    )
+    def guide() -> str:
+        return authoring_guide()
+
+    @server.resource(
+        "wf://schema/plan",
+        title="JSON Schema of a plan",
+        description="Every key of a workflow plan and of its steps.",
+        mime_type=JSON,
+    )
+    def schema() -> str:
+        return plan_schema()
+
+    @server.resource(
+        "wf://runs/{run_id}",
+        title="A run",
+        description="Where a run stands; the answer of inspect_run.",
+        mime_type=JSON,
+    )
+    async def run(run_id: str, request: Request) -> str:
+        return await _json(runs.inspect_run(_app(request), run_id=run_id, wait_seconds=0, caller=LOCAL_MODEL))
+
+    @server.resource(
+        "wf://runs/{run_id}/trace/{start}/{limit}",
+        title="A part of a run's trace",
+        description="Up to 100 entries from `start`, which counts from 0, or from the end when negative.",
+        mime_type=JSON,
+    )
+    async def trace(run_id: str, start: str, limit: str, request: Request) -> str:
+        page = runs.read_run_trace(
+            _app(request), run_id=run_id, start=_whole("start", start), limit=_whole("limit", limit), caller=LOCAL_MODEL
+        )
+        return await _json(page)
+
+    @server.resource(
+        "wf://artifacts/{artifact_id}/{version}",
+        title="A version of an artifact",
+        description="One saved version with its plan.",
+        mime_type=JSON,
+    )
+    async def artifact(artifact_id: str, version: str, request: Request) -> str:
+        return await _json(
+            artifacts.inspect_artifact(_app(request), artifact_id=artifact_id, version=_whole("version", version))
+        )
+
+    @server.resource(
+        "wf://deployments/{deployment_id}",
+        title="A deployment",
+        description="What it runs, on which sources, and whether it can run now.",
+        mime_type=JSON,
+    )
+    async def deployment(deployment_id: str, request: Request) -> str:
+        return await _json(deployments.inspect_deployment(_app(request), deployment_id=deployment_id))
+
+
+def _app(request: Request) -> Any:
+    return request.request_context.lifespan_context
+
+
+async def _json(answer: Awaitable[BaseModel]) -> str:
+    """Give the answer as text, or the error in the protocol's words.
+
+    Raises:
+        ResourceNotFoundError: there is no such thing.
+        ResourceError: anything else that the caller can act on.
+    """
+    try:
+        return jsonvalue.dumps((await answer).model_dump(mode="json")).decode("utf-8")
+    except WfError as error:
+        kind = ResourceNotFoundError if meaning(error.code).http_status == 404 else ResourceError
+        raise kind(str(error)) from error
+
+
+def _whole(name: str, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError as error:
+        raise ResourceError(str(InvalidArgument(f"`{name}` must be a whole number, not {text!r}."))) from error

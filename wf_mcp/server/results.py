@@ -1,0 +1,30 @@
+"""Results of tools: the structured answer, and the same JSON as text for hosts that show the model only text."""
+
+import logging
+from typing import Any
+
+from mcp.types import CallToolResult, TextContent
+from pydantic import BaseModel
+
+from wf_core import jsonvalue
+from wf_core.errors import WfError
+from wf_mcp.errors import describe
+
+logger = logging.getLogger(__name__)
+
+
+def success(answer: BaseModel) -> CallToolResult:
+    """Give what an operation answered."""
+    return _result(answer.model_dump(mode="json"), is_error=False)
+
+
+def failure(error: Exception, *, tool: str) -> CallToolResult:
+    """Give an error that the model can act on. One that is none of ours is logged, and nothing of it is shown."""
+    if not isinstance(error, WfError):
+        logger.error("Tool %s raised an unexpected exception", tool, exc_info=error)
+    return _result({"error": describe(error)}, is_error=True)
+
+
+def _result(body: dict[str, Any], *, is_error: bool) -> CallToolResult:
+    text = jsonvalue.dumps(body).decode("utf-8")
+    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=body, is_error=is_error)

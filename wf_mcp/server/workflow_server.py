@@ -1,0 +1,34 @@
+"""The SDK's server with what its decorators cannot say: structured errors for unknown tools, completion of ids."""
+
+from typing import TYPE_CHECKING, Any
+
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.types import CallToolResult, CompleteRequestParams, InputRequiredResult
+
+from wf_core.ids import close_matches
+from wf_mcp.errors import InvalidArgument
+from wf_mcp.server import results
+from wf_mcp.server.completion import complete
+
+if TYPE_CHECKING:
+    from wf_mcp.app import App
+
+
+class WorkflowServer(MCPServer["App"]):
+    """The server of `wf-mcp`. Its lifespan context is the application."""
+
+    def __init__(self, name: str, **options: Any) -> None:
+        super().__init__(name, **options)
+        # The SDK's decorator for completion hands over neither the request nor the application.
+        self._lowlevel_server.add_request_handler("completion/complete", CompleteRequestParams, complete)
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: "Context[App, Any] | None" = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool. An unknown one is an error that names the nearest."""
+        known = [tool.name for tool in await self.list_tools()]
+        if name not in known:
+            nearest = close_matches(name, known)
+            hint = f"Did you mean {', '.join(nearest)}?" if nearest else "tools/list names every tool."
+            return results.failure(InvalidArgument(f"There is no tool {name!r}.", hint=hint), tool=name)
+        return await super().call_tool(name, arguments, context)
