@@ -49,3 +49,36 @@ async def test_a_client_whose_patience_ends_does_not_stop_the_run(tmp_path: Path
         gate.open()
         done = await server.call("inspect_run", run_id=run_id, wait_seconds=30)
     assert (done["status"], done["output"], gate.entered) == ("completed", {"result": "through"}, 1)
+
+
+async def test_a_client_that_leaves_in_the_middle_of_its_call_does_not_stop_the_run(tmp_path: Path, era: Era) -> None:
+    workplace = Workplace(tmp_path, era)
+    gate = Gate(workplace)
+    async with workplace.http_server() as url:
+
+        async def leave_early() -> None:
+            async with workplace.connect(url) as server:
+                await server.run(await server.deploy(HELD))
+
+        async with anyio.create_task_group() as leaving:
+            leaving.start_soon(leave_early)
+            await gate.until_entered()
+            leaving.cancel_scope.cancel()
+        async with workplace.connect(url) as server:
+            run_id = await the_only_run(server)
+            assert (await server.call("inspect_run", run_id=run_id))["status"] == "running"
+            gate.open()
+            done = await server.call("inspect_run", run_id=run_id, wait_seconds=30)
+    assert (done["status"], done["output"], gate.entered) == ("completed", {"result": "through"}, 1)
+
+
+async def test_a_server_that_is_left_on_stdio_ends_and_its_run_is_not_lost(tmp_path: Path, era: Era) -> None:
+    """The gate stays closed: the server has to end although a call of a Python source has not."""
+    workplace = Workplace(tmp_path, era)
+    gate = Gate(workplace)
+    async with workplace.server() as server:
+        await server.call("run_deployment", deployment_id=await server.deploy(HELD), wait_seconds=0)
+        await gate.until_entered()
+    async with workplace.server() as server:
+        seen = await server.call("inspect_run", run_id=await the_only_run(server))
+    assert (seen["deployment_id"], seen["status"]) == ("held", "running")

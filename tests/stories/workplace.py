@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import sys
 import sysconfig
 from collections.abc import AsyncGenerator, Callable
@@ -63,16 +64,34 @@ class Workplace:
 
     @asynccontextmanager
     async def server(self, *command: str) -> AsyncGenerator["Server"]:
-        """Start a server and connect to it as a client of this era does; both end with the block."""
+        """Start a server on stdio and connect to it; both end with the block."""
         parameters = StdioServerParameters(
             command="/bin/sh",
             args=["-c", _START, *(command or (WF_MCP,))],
             cwd=self.folder,
             env={"WF_HOME": str(self.home), **self.environment},
         )
+        async with self.connect(parameters) as server:
+            yield server
+
+    @asynccontextmanager
+    async def http_server(self) -> AsyncGenerator[str]:
+        """Start a server on HTTP, to which any number of clients may connect; give its URL."""
+        with socket.create_server(("127.0.0.1", 0)) as reserved:
+            port: int = reserved.getsockname()[1]
+        command = ["/bin/sh", "-c", _START, WF_MCP, "--http", f"127.0.0.1:{port}"]
+        environment = {**os.environ, "WF_HOME": str(self.home), **self.environment}
+        async with await anyio.open_process(command, cwd=self.folder, env=environment) as process:
+            await until(lambda: _listens(port))
+            yield f"http://127.0.0.1:{port}/mcp"
+            process.terminate()
+
+    @asynccontextmanager
+    async def connect(self, target: StdioServerParameters | str) -> AsyncGenerator["Server"]:
+        """Connect as a client of this era does."""
         mode = "legacy" if self.era == "2025-11-25" else self.era
-        async with Client(parameters, mode=mode, read_timeout_seconds=CALL_SECONDS) as client:
-            yield Server(self, client, int((self.folder / "server.pid").read_text(encoding="utf-8")))
+        async with Client(target, mode=mode, read_timeout_seconds=CALL_SECONDS) as client:
+            yield Server(self, client)
 
 
 @dataclass
@@ -81,7 +100,6 @@ class Server:
 
     workplace: Workplace
     client: Client
-    pid: int
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """Call a tool that has to succeed; give its structured answer."""
@@ -121,8 +139,8 @@ class Server:
         return await self.call("run_deployment", deployment_id=deployment_id, workflow_input=workflow_input)
 
     def kill(self) -> None:
-        """End the server as a power cut would."""
-        os.kill(self.pid, signal.SIGKILL)
+        """End the server that was started last as a power cut would."""
+        os.kill(int((self.workplace.folder / "server.pid").read_text(encoding="utf-8")), signal.SIGKILL)
 
 
 async def until(happened: Callable[[], bool]) -> None:
@@ -130,3 +148,8 @@ async def until(happened: Callable[[], bool]) -> None:
     with anyio.fail_after(20):
         while not happened():  # noqa: ASYNC110
             await anyio.sleep(0.02)
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0

@@ -1,0 +1,94 @@
+"""What the documentation mentions exists, and what exists is documented."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import typer
+
+from wf_core.std.capabilities import STD
+from wf_core.validation import read_plan
+from wf_mcp.cli.main import app
+from wf_mcp.errors import MEANINGS
+from wf_mcp.server.tools import TOOLSETS, tools_of
+
+ROOT = Path(__file__).parent.parent
+SURFACE = ROOT / "docs" / "surface.md"
+PLAN_FORMAT = ROOT / "docs" / "plan-format.md"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+# In code, a command stands at the beginning of a span or a line, or after a prompt or `&&`.
+COMMAND = re.compile(r"(?:^|`|&& |\$ )wf ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?", re.MULTILINE)
+CODE_IN_TABLE = re.compile(r"`([a-z_]+)(?:\(.*?\))?`")
+
+
+def commands() -> set[str]:
+    """Give every command of `wf`, groups by their full name: `runs start`, `demo`."""
+    found: set[str] = set()
+
+    def walk(command: object, name: str) -> None:
+        nested: dict[str, object] = getattr(command, "commands", {})
+        for word, child in nested.items():
+            walk(child, f"{name} {word}".strip())
+        if not nested:
+            found.add(name)
+
+    walk(typer.main.get_command(app), "")
+    return found
+
+
+def section(page: Path, title: str) -> str:
+    """Give the text below a heading, up to the next one of its level."""
+    _, _, rest = page.read_text(encoding="utf-8").partition(f"\n## {title}\n")
+    assert rest, f"{page.name} has no section {title!r}"
+    return rest.partition("\n## ")[0]
+
+
+def first_cells(text: str) -> set[str]:
+    """Give the names in code in the first column of the tables of a text."""
+    rows = (line.split("|")[1] for line in text.splitlines() if line.startswith("| `"))
+    return {name for cell in rows for name in CODE_IN_TABLE.findall(cell)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_mentioned_command_exists(page: Path) -> None:
+    known = commands()
+    groups = {name.partition(" ")[0] for name in known}
+    for noun, verb in COMMAND.findall(page.read_text(encoding="utf-8")):
+        assert noun in groups, f"wf {noun}"
+        assert noun in known or not verb or f"{noun} {verb}" in known, f"wf {noun} {verb}"
+
+
+def test_every_command_is_documented() -> None:
+    text = SURFACE.read_text(encoding="utf-8")
+    assert [name for name in sorted(commands()) if f"`wf {name}`" not in text] == []
+
+
+def test_the_documented_tools_are_the_tools() -> None:
+    assert first_cells(section(SURFACE, "Tools")) == {tool.name for tool in tools_of(TOOLSETS)}
+
+
+def test_the_documented_error_codes_exist_and_each_has_its_story() -> None:
+    documented = first_cells(section(SURFACE, "Errors"))
+    assert documented - set(MEANINGS) == set()
+    stories = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "stories").glob("test_*.py"))
+    assert {code for code in documented if f'"{code}"' not in stories} == set()
+
+
+def test_the_documented_built_in_capabilities_are_those_that_exist() -> None:
+    text = section(SURFACE, "What is built in")
+    assert set(re.findall(r"`(wf\.std\.[a-z_]+)`", text)) == set(STD)
+
+
+def test_the_plan_in_the_documentation_is_valid() -> None:
+    example = re.search(r"```json\n(.*?)```", PLAN_FORMAT.read_text(encoding="utf-8"), re.DOTALL)
+    assert example is not None
+    report = read_plan(json.loads(example.group(1)))
+    assert report.issues == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_to_a_file_leads_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
