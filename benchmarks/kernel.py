@@ -3,8 +3,8 @@
     python benchmarks/kernel.py            a table, then one line of JSON
     python benchmarks/kernel.py --check    the same; fails where a bound is not kept
 
-Each step calls a capability, whose answer is given at once, and writes the result to state. There is no source, no store
-and no event loop.
+Each step calls a capability, whose answer is given at once, and writes the result to state. There is no source, no
+store and no event loop.
 """
 
 import argparse
