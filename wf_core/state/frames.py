@@ -10,8 +10,36 @@ from typing import Any, Literal
 
 from wf_core.jsonvalue import JsonValue
 from wf_core.state.layers import Layer, Write
+from wf_core.state.pending import Call
 
 Role = Literal["root", "item", "child"]
+SideEffects = Literal["none", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunError:
+    """Why a run, or an item of a loop, failed."""
+
+    code: str
+    message: str
+    step_id: str | None
+    """The innermost failing step; None for the plan's own output."""
+    path: tuple[str, ...]
+    attempt: int
+    side_effects: SideEffects
+    details: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """Give the record as users see it."""
+        return {
+            "code": self.code,
+            "message": self.message,
+            "step_id": self.step_id,
+            "path": list(self.path),
+            "attempt": self.attempt,
+            "side_effects": self.side_effects,
+            "details": self.details,
+        }
 
 
 @dataclass(slots=True)
@@ -26,7 +54,7 @@ class Delayed:
     """The next attempt of a call, or the end of a sleep, is due at a time."""
 
     due_at: datetime
-    call: str
+    call: Call
 
 
 @dataclass(slots=True)
@@ -41,6 +69,16 @@ class InChild:
     """A child workflow runs in a frame and a scope of its own."""
 
     frame: int
+    ended: "ChildEnd | None" = None
+
+
+@dataclass(slots=True)
+class ChildEnd:
+    """How a child workflow ended: with an outcome and an output, or with an error."""
+
+    outcome: str | None
+    output: JsonValue
+    error: RunError | None
 
 
 @dataclass(slots=True)
@@ -54,14 +92,14 @@ class Looping:
     """Item index -> frame, of the items that have begun and not ended."""
     writes: dict[int, list[Write]] = field(default_factory=dict[int, list[Write]])
     """Item index -> its writes, of the concurrent items that ended well; they meet when the last one ends."""
-    failures: dict[int, dict[str, JsonValue]] = field(default_factory=dict[int, dict[str, JsonValue]])
-    """Item index -> its error record."""
+    failures: dict[int, RunError] = field(default_factory=dict[int, RunError])
+    """Item index -> why it failed."""
     broken: bool = False
     """An item took `__break__`."""
-    places: int = 0
-    """Items that execute; one that waits for an answer holds no place. Derived."""
     parked: list[int] = field(default_factory=list[int])
-    """Items that were answered while every place was taken, in the order of their answers."""
+    """Frames that were answered while every place was taken, in the order of their answers."""
+    places: int = field(default=0, compare=False)
+    """Items that execute; one that waits for an answer holds no place. Derived, never stored."""
 
 
 Activity = Calling | Delayed | Asking | InChild | Looping
@@ -93,5 +131,7 @@ class Frame:
     program: Any = field(default=None, repr=False, compare=False)
     prefix: tuple[str, ...] = field(default=(), repr=False, compare=False)
     """Step ids and item indexes from the root to this frame."""
+    awake: bool = field(default=False, repr=False, compare=False)
+    """It is ready, calls, or waits for a time: anything but an answer or a frame below."""
     busy: int = field(default=0, repr=False, compare=False)
-    """How many of the frames below, or this one itself, have something to do other than wait for an answer."""
+    """How many of this frame itself and the frames right below are awake, or have somebody awake below them."""

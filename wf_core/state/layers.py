@@ -11,12 +11,12 @@ here is only how they are kept, so that an append to a list of n elements does n
 from dataclasses import dataclass, field
 
 from wf_core.jsonvalue import JsonValue
-from wf_core.paths import MISSING, Missing
+from wf_core.paths import MISSING, Missing, lookup
 
 Segments = tuple[str, ...]
 
-Write = tuple[Segments, JsonValue]
-"""State path (without `state`) and the incoming value, before its reducer."""
+Write = tuple[Segments, str, JsonValue]
+"""State path (without `state`), reducer, and the incoming value."""
 
 
 @dataclass(slots=True)
@@ -28,8 +28,8 @@ class Layer:
     parent: "Layer | None" = None
     log: list[Write] | None = None
     """Every write of this layer in order, to be reduced into the layer below when the loop ends."""
-    lazy: dict[str, list[Write]] = field(default_factory=dict[str, list[Write]])
-    """Appends that `values` does not show yet."""
+    lazy: dict[str, dict[Segments, list[JsonValue]]] = field(default_factory=dict[str, dict[Segments, list[JsonValue]]])
+    """Field -> list -> elements appended to it that `values` does not show yet."""
     owned: set[Segments] = field(default_factory=set[Segments])
     """Lists that may be appended to in place."""
 
@@ -40,7 +40,7 @@ class Layer:
             if layer.lazy and name in layer.lazy:
                 layer._catch_up(name)
             value = layer.values.get(name, MISSING)
-            if value is not MISSING:
+            if not isinstance(value, Missing):
                 return value
             layer = layer.parent
         return MISSING
@@ -68,9 +68,20 @@ class Layer:
     def append(self, path: Segments, value: JsonValue) -> None:
         """Append to the list at `path`, which is known to be one."""
         if self.parent is not None and path[0] not in self.values:
-            self.lazy.setdefault(path[0], []).append((path, value))
+            self.lazy.setdefault(path[0], {}).setdefault(path, []).append(value)
         else:
             self._list_to_append(path).append(value)
+
+    def length(self, path: Segments) -> int | None:
+        """Give the length of the list at `path`, without showing noted appends; None where there is no list."""
+        name = path[0]
+        if self.parent is not None and name not in self.values:
+            below = self.parent.length(path)
+            return None if below is None else below + len(self.lazy.get(name, {}).get(path, ()))
+        value: JsonValue | Missing = self.values.get(name, MISSING)
+        if not isinstance(value, Missing):
+            value = lookup(value, path[1:])
+        return len(value) if isinstance(value, list) else None
 
     def _list_to_append(self, path: Segments) -> list[JsonValue]:
         """Give the list at `path` of this layer's own field, made ours if it was not."""
@@ -90,15 +101,15 @@ class Layer:
 
     def _catch_up(self, name: str) -> None:
         """Show the appends that were only noted."""
-        writes = self.lazy.pop(name)
+        noted = self.lazy.pop(name)
         if self.parent is None:
             raise AssertionError("only an upper layer notes appends")
         below = self.parent.field(name)
-        if below is MISSING:
+        if isinstance(below, Missing):
             raise AssertionError(f"nothing to append to at {name}")
-        self.values[name] = below  # type: ignore[assignment]  # not MISSING
-        for path, value in writes:
-            self._list_to_append(path).append(value)
+        self.values[name] = below
+        for path, elements in noted.items():
+            self._list_to_append(path).extend(elements)
 
 
 def _object(value: JsonValue) -> dict[str, JsonValue]:

@@ -2,43 +2,17 @@
 
 from collections import deque
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal
 
 from wf_core.jsonvalue import JsonValue
-from wf_core.state.frames import Frame
+from wf_core.state.frames import Frame, RunError
 from wf_core.state.layers import Layer
 from wf_core.state.pending import Call, Interrupt
 
 RunStatus = Literal["running", "interrupted", "completed", "failed", "cancelled"]
-SideEffects = Literal["none", "unknown"]
 
 FINAL: frozenset[RunStatus] = frozenset(("completed", "failed", "cancelled"))
-
-
-@dataclass(frozen=True, slots=True)
-class RunError:
-    """Why a run, or an item of a loop, failed."""
-
-    code: str
-    message: str
-    step_id: str | None
-    """The innermost failing step; None for the plan's own output."""
-    path: tuple[str, ...]
-    attempt: int
-    side_effects: SideEffects
-    details: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
-
-    def to_json(self) -> dict[str, JsonValue]:
-        """Give the record as users see it."""
-        return {
-            "code": self.code,
-            "message": self.message,
-            "step_id": self.step_id,
-            "path": list(self.path),
-            "attempt": self.attempt,
-            "side_effects": self.side_effects,
-            "details": self.details,
-        }
 
 
 @dataclass(slots=True)
@@ -98,6 +72,8 @@ class RunState:
     """How many trace entries the run has made; the next one gets this index."""
 
     # Not stored.
+    delays: dict[int, datetime] = field(default_factory=dict[int, datetime], repr=False, compare=False)
+    """Frame -> when it is due, of the frames that wait for a time."""
     fresh_trace: list[bytes] = field(default_factory=list[bytes], repr=False, compare=False)
     linked: Any = field(default=None, repr=False, compare=False)
     """The program whose parts the frames hold."""

@@ -1,0 +1,354 @@
+"""The stored form of a run: format `wf.run`, version 1.
+
+What a frame holds of its program, the counts of who is awake and a lineage's materialised values are derived when the state
+is linked, and so are not stored. Times keep their microseconds, for a run that is loaded must go on as one that was not.
+"""
+
+from collections import deque
+from datetime import datetime
+from typing import Any, cast, get_args
+
+from wf_core.codec import envelope
+from wf_core.codec.fields import Fields, as_count, corrupt
+from wf_core.codec.integrity import check_references
+from wf_core.jsonvalue import JsonValue
+from wf_core.state import (
+    Asking,
+    Call,
+    Calling,
+    ChildEnd,
+    Counters,
+    Delayed,
+    Frame,
+    InChild,
+    Interrupt,
+    Layer,
+    Lineage,
+    Looping,
+    Role,
+    RunError,
+    RunState,
+    RunStatus,
+    Scope,
+    SideEffects,
+    Write,
+)
+
+FORMAT = "wf.run"
+VERSION = 1
+
+Json = dict[str, Any]
+
+
+def dump_run(run: RunState) -> bytes:
+    """Write a run. Runs that are equal give equal bytes."""
+    return envelope.dump(FORMAT, VERSION, _run(run))
+
+
+def load_run(data: bytes) -> RunState:
+    """Read a run.
+
+    Raises:
+        StateCorrupt: damaged, or contradicting itself; the error says where.
+        FormatTooNew: written by a newer version.
+    """
+    run = _read_run(envelope.load(data, format=FORMAT, supported=VERSION))
+    check_references(run)
+    return run
+
+
+def _run(run: RunState) -> Json:
+    return {
+        "run_id": run.run_id,
+        "status": run.status,
+        "outcome": run.outcome,
+        "output": run.output,
+        "error": _error(run.error),
+        "steps_executed": run.steps_executed,
+        "trace_count": run.trace_count,
+        "counters": {
+            "frame": run.counters.frame,
+            "scope": run.counters.scope,
+            "call": run.counters.call,
+            "interrupt": run.counters.interrupt,
+        },
+        "scopes": [
+            {"id": scope.id, "program": list(scope.program), "input": scope.input, "state": scope.layer.values}
+            for scope in run.scopes.values()
+        ],
+        "lineages": [
+            {
+                "frame": lineage.frame,
+                "scope": lineage.scope,
+                "parent": lineage.parent,
+                "writes": _writes(lineage.layer.log or []),
+            }
+            for lineage in run.lineages.values()
+        ],
+        "frames": [_frame(frame) for frame in run.frames.values()],
+        "ready": [number for number in run.ready if number in run.frames],
+        "calls": [_call(call) for call in run.calls.values()],
+        "interrupts": [_interrupt(interrupt) for interrupt in run.interrupts.values()],
+    }
+
+
+def _frame(frame: Frame) -> Json:
+    return {
+        "id": frame.id,
+        "role": frame.role,
+        "scope": frame.scope,
+        "parent": frame.parent,
+        "index": frame.index,
+        "lineage": frame.lineage,
+        "step_id": frame.step_id,
+        "attempt": frame.attempt,
+        "started_at": None if frame.started_at is None else _time(frame.started_at),
+        "activity": _activity(frame),
+    }
+
+
+def _activity(frame: Frame) -> Json | None:
+    match frame.activity:
+        case None:
+            return None
+        case Calling(call=call):
+            return {"kind": "calling", "call": call}
+        case Delayed(due_at=due_at, call=call):
+            return {"kind": "delayed", "due_at": _time(due_at), "call": _call(call)}
+        case Asking(interrupt=interrupt):
+            return {"kind": "asking", "interrupt": interrupt}
+        case InChild(frame=child, ended=None):
+            return {"kind": "in_child", "frame": child, "ended": None}
+        case InChild(frame=child, ended=ChildEnd() as ended):
+            how = {"outcome": ended.outcome, "output": ended.output, "error": _error(ended.error)}
+            return {"kind": "in_child", "frame": child, "ended": how}
+        case Looping() as loop:
+            return {
+                "kind": "looping",
+                "items": loop.items,
+                "next_index": loop.next_index,
+                "active": [[index, number] for index, number in loop.active.items()],
+                "writes": [[index, _writes(log)] for index, log in sorted(loop.writes.items())],
+                "failures": [[index, _error(error)] for index, error in sorted(loop.failures.items())],
+                "broken": loop.broken,
+                "parked": [number for number in loop.parked],
+            }
+
+
+def _call(call: Call) -> Json:
+    return {
+        "id": call.id,
+        "frame": call.frame,
+        "capability": call.capability,
+        "input": call.input,
+        "attempt": call.attempt,
+        "started_at": _time(call.started_at),
+    }
+
+
+def _interrupt(interrupt: Interrupt) -> Json:
+    return {
+        "id": interrupt.id,
+        "frame": interrupt.frame,
+        "kind": interrupt.kind,
+        "step_id": interrupt.step_id,
+        "path": list(interrupt.path),
+        "payload": interrupt.payload,
+        "outcomes": list(interrupt.outcomes),
+        "request_schema": interrupt.request_schema,
+        "resume_schema": interrupt.resume_schema,
+        "outcome_schemas": interrupt.outcome_schemas,
+        "typed": interrupt.typed,
+        "answered_by": interrupt.answered_by,
+        "opened_at": _time(interrupt.opened_at),
+    }
+
+
+def _error(error: RunError | None) -> Json | None:
+    return None if error is None else error.to_json()
+
+
+def _writes(log: list[Write]) -> list[JsonValue]:
+    return [[list(path), reducer, value] for path, reducer, value in log]
+
+
+def _time(moment: datetime) -> str:
+    return moment.isoformat()
+
+
+def _read_run(body: Json) -> RunState:
+    with Fields(body, "run") as fields:
+        with Fields(fields.any("counters"), "run.counters") as numbers:
+            counters = Counters(
+                frame=numbers.count("frame"),
+                scope=numbers.count("scope"),
+                call=numbers.count("call", least=1),
+                interrupt=numbers.count("interrupt", least=1),
+            )
+        return RunState(
+            run_id=fields.of(str, "run_id"),
+            status=fields.one_of(cast("tuple[RunStatus, ...]", get_args(RunStatus)), "status"),
+            outcome=fields.maybe(str, "outcome"),
+            output=fields.any("output"),
+            error=_read_maybe_error(fields.any("error"), "run.error"),
+            steps_executed=fields.count("steps_executed"),
+            trace_count=fields.count("trace_count"),
+            counters=counters,
+            scopes=_by_id(fields.each("scopes", _read_scope), lambda scope: scope.id, "run.scopes"),
+            lineages=_by_id(fields.each("lineages", _read_lineage), lambda lineage: lineage.frame, "run.lineages"),
+            frames=_by_id(fields.each("frames", _read_frame), lambda frame: frame.id, "run.frames"),
+            ready=deque(fields.each("ready", as_count)),
+            calls=_by_id(fields.each("calls", _read_call), lambda call: call.id, "run.calls"),
+            interrupts=_by_id(fields.each("interrupts", _read_interrupt), lambda one: one.id, "run.interrupts"),
+        )
+
+
+def _by_id(records: list[Any], name: Any, where: str) -> dict[Any, Any]:
+    """Index records by id, each of which stands once."""
+    indexed: dict[Any, Any] = {name(record): record for record in records}
+    if len(indexed) != len(records):
+        raise corrupt(where, "names an id twice")
+    return indexed
+
+
+def _read_scope(value: Any, where: str) -> Scope:
+    with Fields(value, where) as fields:
+        return Scope(
+            id=fields.count("id"),
+            program=fields.texts("program"),
+            input=fields.any("input"),
+            layer=Layer(fields.of(dict, "state")),
+        )
+
+
+def _read_lineage(value: Any, where: str) -> Lineage:
+    with Fields(value, where) as fields:
+        return Lineage(
+            frame=fields.count("frame"),
+            scope=fields.count("scope"),
+            parent=fields.maybe(int, "parent"),
+            layer=Layer({}, None, fields.each("writes", _read_write)),
+        )
+
+
+def _read_frame(value: Any, where: str) -> Frame:
+    with Fields(value, where) as fields:
+        return Frame(
+            id=fields.count("id"),
+            role=fields.one_of(cast("tuple[Role, ...]", get_args(Role)), "role"),
+            scope=fields.count("scope"),
+            parent=fields.maybe(int, "parent"),
+            index=fields.maybe(int, "index"),
+            lineage=fields.maybe(int, "lineage"),
+            step_id=fields.of(str, "step_id"),
+            attempt=fields.count("attempt", least=1),
+            started_at=fields.maybe_time("started_at"),
+            activity=_read_activity(fields.any("activity"), f"{where}.activity"),
+        )
+
+
+def _read_activity(value: Any, where: str) -> Calling | Delayed | Asking | InChild | Looping | None:
+    if value is None:
+        return None
+    with Fields(value, where) as fields:
+        match fields.one_of(("calling", "delayed", "asking", "in_child", "looping"), "kind"):
+            case "calling":
+                return Calling(fields.of(str, "call"))
+            case "delayed":
+                return Delayed(fields.time("due_at"), _read_call(fields.any("call"), f"{where}.call"))
+            case "asking":
+                return Asking(fields.of(str, "interrupt"))
+            case "in_child":
+                return InChild(fields.count("frame"), _read_child_end(fields.any("ended"), f"{where}.ended"))
+            case _:
+                return _read_loop(fields)
+
+
+def _read_child_end(value: Any, where: str) -> ChildEnd | None:
+    if value is None:
+        return None
+    with Fields(value, where) as fields:
+        error = _read_maybe_error(fields.any("error"), f"{where}.error")
+        return ChildEnd(fields.maybe(str, "outcome"), fields.any("output"), error)
+
+
+def _read_loop(fields: Fields) -> Looping:
+    return Looping(
+        items=fields.of(list, "items"),
+        next_index=fields.count("next_index"),
+        active=dict(fields.each("active", lambda value, where: _read_pair(value, where, as_count))),
+        writes=dict(fields.each("writes", lambda value, where: _read_pair(value, where, _read_log))),
+        failures=dict(fields.each("failures", lambda value, where: _read_pair(value, where, _read_error))),
+        broken=fields.of(bool, "broken"),
+        parked=fields.each("parked", as_count),
+    )
+
+
+def _read_pair(value: Any, where: str, read: Any) -> tuple[int, Any]:
+    match value:
+        case [index, content]:
+            return as_count(index, where), read(content, where)
+        case _:
+            raise corrupt(where, "is no pair")
+
+
+def _read_log(value: Any, where: str) -> list[Write]:
+    if not isinstance(value, list):
+        raise corrupt(where, "is no array")
+    return [_read_write(write, f"{where}[{index}]") for index, write in enumerate(cast("list[Any]", value))]
+
+
+def _read_write(value: Any, where: str) -> Write:
+    match value:
+        case [[str(), *_] as path, str(reducer), incoming] if all(isinstance(segment, str) for segment in path):
+            return tuple(cast("list[str]", path)), reducer, incoming
+        case _:
+            raise corrupt(where, "is no write")
+
+
+def _read_call(value: Any, where: str) -> Call:
+    with Fields(value, where) as fields:
+        return Call(
+            id=fields.of(str, "id"),
+            frame=fields.count("frame"),
+            capability=fields.of(str, "capability"),
+            input=fields.of(dict, "input"),
+            attempt=fields.count("attempt", least=1),
+            started_at=fields.time("started_at"),
+        )
+
+
+def _read_interrupt(value: Any, where: str) -> Interrupt:
+    with Fields(value, where) as fields:
+        return Interrupt(
+            id=fields.of(str, "id"),
+            frame=fields.count("frame"),
+            kind=fields.of(str, "kind"),
+            step_id=fields.of(str, "step_id"),
+            path=fields.texts("path"),
+            payload=fields.any("payload"),
+            outcomes=fields.texts("outcomes"),
+            request_schema=fields.any("request_schema"),
+            resume_schema=fields.any("resume_schema"),
+            outcome_schemas=fields.of(dict, "outcome_schemas"),
+            typed=fields.of(bool, "typed"),
+            answered_by=fields.one_of(("anyone", "person"), "answered_by"),
+            opened_at=fields.time("opened_at"),
+        )
+
+
+def _read_maybe_error(value: Any, where: str) -> RunError | None:
+    return None if value is None else _read_error(value, where)
+
+
+def _read_error(value: Any, where: str) -> RunError:
+    with Fields(value, where) as fields:
+        return RunError(
+            code=fields.of(str, "code"),
+            message=fields.of(str, "message"),
+            step_id=fields.maybe(str, "step_id"),
+            path=fields.texts("path"),
+            attempt=fields.count("attempt", least=1),
+            side_effects=fields.one_of(cast("tuple[SideEffects, ...]", get_args(SideEffects)), "side_effects"),
+            details=fields.of(dict, "details"),
+        )

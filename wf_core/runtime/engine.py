@@ -1,0 +1,168 @@
+"""The six transitions of a run.
+
+Each is a function of the program, the state and its arguments alone: it awaits nothing, asks no clock, and given the same
+three it leaves the same bytes. The state is updated in place, for a copy would make each append cost the whole list; whoever
+advances a run owns its state. A transition that raises has changed nothing.
+"""
+
+from datetime import datetime
+
+from wf_core.errors import InvalidInput, NotJson, RunRefused, StepFailed
+from wf_core.jsonvalue import JsonValue, check
+from wf_core.runtime import flow, interrupts, nodes
+from wf_core.runtime.dispatch import visit
+from wf_core.runtime.program import InterruptCode, NodeCode, Program
+from wf_core.runtime.subgraphs import open_scope
+from wf_core.runtime.traces import note
+from wf_core.runtime.tree import Turn, grow, link
+from wf_core.runtime.work import Answer, CallFailure, Invocation, Ready, Stopped, Waiting
+from wf_core.state import FINAL, Call, Calling, Frame, Layer, RunError, RunState, Scope
+
+STEPS_AT_ONCE = 1_000
+"""Steps that one `next_work` executes at most before it lets its driver breathe."""
+
+
+class UnknownCall(RunRefused, LookupError):
+    """The call has ended, or never began."""
+
+    code = "call_not_found"
+
+
+def start(program: Program, *, run_id: str, input: JsonValue, now: datetime) -> RunState:
+    """Begin a run at its first step.
+
+    Raises:
+        InvalidInput: the input is not JSON or does not fit the plan's input schema; there is no run.
+    """
+    _check_input(program, input)
+    run = RunState(run_id)
+    run.linked = program
+    turn = Turn(run, now)
+    try:
+        open_scope(run, program, (), input)
+    except StepFailed as failed:
+        run.scopes[0] = Scope(0, (), input, Layer(dict(program.shape.defaults)))
+        run.error = RunError(failed.code, failed.message, None, (), 1, "none", failed.details)
+        flow.finish(turn.run, "failed")
+        return run
+    grow(run, role="root", scope=0, parent=None, step_id=program.plan.start, program=program)
+    return run
+
+
+def next_work(program: Program, run: RunState, *, now: datetime) -> Ready | Waiting | Stopped:
+    """Execute whatever needs nobody outside, and say what does: calls to make, a time or a call to wait for, or an answer."""
+    if run.status != "running":
+        return Stopped(run.status)
+    link(run, program)
+    turn = Turn(run, now)
+    _wake_due(run, now)
+    calls: list[Invocation] = []
+    limit = run.steps_executed + STEPS_AT_ONCE
+    while run.ready and run.steps_executed < limit:
+        frame = run.frames.get(run.ready.popleft())
+        if frame is not None:
+            invocation = visit(turn, frame, program.plan.limits.max_steps)
+            if invocation is not None:
+                calls.append(invocation)
+    if run.status != "running":
+        return Stopped(run.status)
+    begun = tuple(invocation for invocation in calls if invocation.call_id in run.calls)
+    if begun or run.ready:
+        return Ready(begun)
+    if run.calls or run.delays:
+        return Waiting(min(run.delays.values(), default=None))
+    run.status = "interrupted"
+    return Stopped(run.status)
+
+
+def complete(
+    program: Program, run: RunState, call_id: str, *, outcome: str, output: JsonValue, now: datetime
+) -> None:
+    """Take the result of a call. A result that does not fit its contract, or the state, fails the step.
+
+    Raises:
+        UnknownCall: the call is not in flight.
+    """
+    frame, code, call = _in_flight(program, run, call_id)
+    nodes.complete_call(Turn(run, now), frame, code, call, outcome, output)
+
+
+def fail(
+    program: Program, run: RunState, call_id: str, failure: CallFailure, *, now: datetime, jitter: float = 0.0
+) -> None:
+    """Take the failure of an attempt. `jitter`, from 0 to 1, shortens the wait before the next one by up to half.
+
+    Raises:
+        UnknownCall: the call is not in flight.
+    """
+    frame, code, call = _in_flight(program, run, call_id)
+    nodes.fail_call(Turn(run, now), frame, code, call, failure, jitter=jitter)
+
+
+def resume(program: Program, run: RunState, answer: Answer, *, now: datetime) -> None:
+    """Take the answer to an open question.
+
+    Raises:
+        RunRefused: one of its kinds in `wf_core.errors`; the run is as it was.
+    """
+    interrupt = interrupts.find_question(run, answer)
+    link(run, program)
+    frame = run.frames[interrupt.frame]
+    code = frame.program.steps[frame.step_id]
+    if not isinstance(code, InterruptCode):
+        raise AssertionError("a question belongs to an interrupt step")
+    run.status = "running"
+    interrupts.answer_question(Turn(run, now), frame, code, interrupt, answer)
+
+
+def cancel(program: Program, run: RunState, *, reason: str | None, now: datetime) -> None:
+    """End the run. Calls in flight are no longer known; their driver cancels them. A run that is over stays as it is."""
+    if run.status in FINAL:
+        return
+    link(run, program)
+    message = reason or "The run was cancelled."
+    unknown = False
+    for call in list(run.calls.values()):
+        frame, code, _ = _in_flight(program, run, call.id)
+        effects = nodes.side_effects(code.contract.hints, executed=True)
+        unknown = unknown or effects == "unknown"
+        path = (*frame.prefix, frame.step_id)
+        error = RunError("cancelled", message, frame.step_id, path, frame.attempt, effects)
+        note(run, frame, now=now, input=call.input, error=error)
+    run.error = RunError("cancelled", message, None, (), 1, "unknown" if unknown else "none")
+    flow.finish(run, "cancelled")
+
+
+def _check_input(program: Program, input: JsonValue) -> None:
+    try:
+        check(input, "input")
+    except NotJson as bad:
+        raise InvalidInput(f"The workflow input is not JSON. {bad.message}", hint=bad.hint, details=bad.details) from bad
+    judge = program.input_check
+    if judge is None or judge.accepts(input):
+        return
+    problems = judge.problems(input, "input")
+    raise InvalidInput(
+        "The workflow input does not fit the plan: " + "; ".join(f"{one.where}: {one.message}" for one in problems),
+        hint="Correct workflow_input; no run was created.",
+        details={"problems": [{"where": one.where, "message": one.message} for one in problems]},
+    )
+
+
+def _wake_due(run: RunState, now: datetime) -> None:
+    due = sorted((due_at, number) for number, due_at in run.delays.items() if due_at <= now)
+    for _, number in due:
+        del run.delays[number]
+        run.ready.append(number)
+
+
+def _in_flight(program: Program, run: RunState, call_id: str) -> tuple[Frame, NodeCode, Call]:
+    call = run.calls.get(call_id)
+    if call is None:
+        raise UnknownCall(f"The run {run.run_id} has no call {call_id} in flight.", details={"call_id": call_id})
+    link(run, program)
+    frame = run.frames[call.frame]
+    code = frame.program.steps[frame.step_id]
+    if not isinstance(code, NodeCode) or not isinstance(frame.activity, Calling):
+        raise AssertionError("a call belongs to a node step")
+    return frame, code, call

@@ -1,0 +1,115 @@
+"""Foreach steps: opening a loop, filling its places with items, and closing it.
+
+How the writes of concurrent items meet is `barriers`; who counts as executing is `tree`.
+"""
+
+from wf_core.errors import StepFailed
+from wf_core.paths import Missing
+from wf_core.plan import BREAK, END
+from wf_core.runtime.barriers import meet
+from wf_core.runtime.flow import advance, pass_on
+from wf_core.runtime.patches import apply_writes
+from wf_core.runtime.program import ForeachCode
+from wf_core.runtime.targets import Target
+from wf_core.runtime.tree import Turn, grow, prune, rest, wake_or_park
+from wf_core.runtime.views import view_of
+from wf_core.state import Frame, Looping, RunError, Write
+
+DONE = "done"
+WITH_ERRORS = "completed_with_errors"
+
+
+def visit_foreach(turn: Turn, frame: Frame, code: ForeachCode) -> None:
+    """Open the loop.
+
+    Raises:
+        StepFailed: `path_not_found`, `foreach_not_a_list`.
+    """
+    items = code.over(view_of(turn.run, frame))
+    if isinstance(items, Missing):
+        raise StepFailed("path_not_found", f"Nothing is at {code.step.over}.", details={"path": code.step.over})
+    if not isinstance(items, list):
+        raise StepFailed("foreach_not_a_list", f"{code.step.over} is not an array.", details={"path": code.step.over})
+    loop = Looping(items)
+    frame.activity = loop
+    visit_loop(turn, frame, code, loop)
+
+
+def visit_loop(turn: Turn, frame: Frame, code: ForeachCode, loop: Looping) -> None:
+    """Go on with a loop some of whose items may have ended: fill its places, or close it.
+
+    Raises:
+        StepFailed: what the items wrote could not be committed.
+    """
+    run = turn.run
+    if loop.failures and code.step.on_item_error == "fail":
+        for child in list(loop.active.values()):
+            prune(run, run.frames[child])
+        pass_on(turn, frame, loop.failures[min(loop.failures)])
+        return
+    serial = code.step.mode == "serial"
+    if serial:
+        _collect_serial(frame, code, loop)
+    width = 1 if serial else code.step.max_active
+    while loop.parked and loop.places < width:
+        answered = run.frames.get(loop.parked.pop(0))
+        if answered is not None:
+            wake_or_park(run, answered)
+    while _more(loop) and loop.places < width and not (serial and loop.active):
+        _start_item(turn, frame, code, loop)
+    if loop.active or _more(loop):
+        rest(run, frame)
+    else:
+        _close(turn, frame, code, loop)
+
+
+def _more(loop: Looping) -> bool:
+    return loop.next_index < len(loop.items) and not loop.broken
+
+
+def _start_item(turn: Turn, frame: Frame, code: ForeachCode, loop: Looping) -> None:
+    index = loop.next_index
+    loop.next_index += 1
+    first = code.step.routes["loop"]
+    if first in (END, BREAK):
+        loop.broken = first == BREAK
+        return
+    item = grow(
+        turn.run,
+        role="item",
+        scope=frame.scope,
+        parent=frame,
+        step_id=first,
+        program=frame.program,
+        index=index,
+        own_lineage=code.step.mode == "concurrent",
+    )
+    loop.active[index] = item.id
+
+
+def _close(turn: Turn, frame: Frame, code: ForeachCode, loop: Looping) -> None:
+    failed = bool(loop.failures)
+    if code.step.mode == "concurrent":
+        writes = dict(loop.writes)
+        if code.collect_to is not None:
+            for index, error in loop.failures.items():
+                writes[index] = [_collected(code.collect_to, loop, index, error)]
+        meet(frame.program.shape, frame.layer, writes)
+    outcome = WITH_ERRORS if failed and WITH_ERRORS in code.step.routes else DONE
+    advance(turn, frame, outcome, output={"items": len(loop.items), "failed": len(loop.failures)})
+
+
+def _collect_serial(frame: Frame, code: ForeachCode, loop: Looping) -> None:
+    """Commit the record of the item that just failed: serial writes commit as they come."""
+    if code.collect_to is None or not loop.failures:
+        return
+    index = max(loop.failures)
+    if index == loop.next_index - 1 and index not in loop.writes:
+        path, reducer, record = _collected(code.collect_to, loop, index, loop.failures[index])
+        apply_writes(frame.program.shape, frame.layer, [(frame.program.shape.target(path, reducer), record)])
+        loop.writes[index] = []
+
+
+def _collected(target: Target, loop: Looping, index: int, error: RunError) -> Write:
+    record = {"code": error.code, "message": error.message, "step_id": error.step_id}
+    return target.path, "append", {"index": index, "item": loop.items[index], "error": record}

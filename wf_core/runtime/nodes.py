@@ -1,0 +1,142 @@
+"""Node steps: building a call, and what its result or failure means to the run."""
+
+from datetime import timedelta
+
+from wf_core.calls.contract import ERROR_OUTCOME
+from wf_core.calls.retry import delay, may_retry, side_effects
+from wf_core.errors import NotJson, StepFailed
+from wf_core.jsonvalue import JsonValue, check, dumps
+from wf_core.runtime.flow import advance, fail_step
+from wf_core.runtime.outputs import map_result, require
+from wf_core.runtime.patches import apply_writes
+from wf_core.runtime.program import NodeCode
+from wf_core.runtime.tree import Turn
+from wf_core.runtime.views import view_of
+from wf_core.runtime.work import CallFailure, Invocation
+from wf_core.state import Call, Calling, Delayed, Frame, SideEffects
+
+CAPABILITY_ERROR = "capability_error"
+
+
+def visit_node(turn: Turn, frame: Frame, code: NodeCode) -> Invocation | None:
+    """Begin the call of a node, or wait where the capability is a wait.
+
+    Raises:
+        StepFailed: nothing was called.
+    """
+    run = turn.run
+    arguments = code.build_input(view_of(run, frame))
+    require("input_invalid", f"The input of {code.capability}", code.input_check, arguments, "input")
+    call = Call(f"c{run.counters.call}", frame.id, code.capability, arguments, frame.attempt, turn.now)
+    run.counters.call += 1
+    if code.contract.deferred:
+        _sleep(turn, frame, call)
+        return None
+    return begin(turn, frame, code, call)
+
+
+def begin(turn: Turn, frame: Frame, code: NodeCode, call: Call) -> Invocation:
+    """Begin an attempt of a call."""
+    turn.run.calls[call.id] = call
+    frame.activity = Calling(call.id)
+    return Invocation(
+        call_id=call.id,
+        capability=call.capability,
+        step_id=frame.step_id,
+        path=(*frame.prefix, frame.step_id),
+        input=call.input,
+        attempt=call.attempt,
+        timeout_seconds=code.step.timeout_seconds,
+    )
+
+
+def visit_due(turn: Turn, frame: Frame, code: NodeCode, call: Call) -> Invocation | None:
+    """Go on with a frame whose time has come: the next attempt, or the end of a sleep."""
+    if code.contract.deferred:
+        _succeed(turn, frame, code, call, "ok", {"value": call.input["seconds"]})
+        return None
+    frame.attempt = call.attempt = call.attempt + 1
+    call.started_at = turn.now
+    return begin(turn, frame, code, call)
+
+
+def complete_call(turn: Turn, frame: Frame, code: NodeCode, call: Call, outcome: str, output: JsonValue) -> None:
+    """Take the result of a call."""
+    del turn.run.calls[call.id]
+    known: SideEffects = side_effects(code.contract.hints, executed=True)
+    try:
+        _judge(code, outcome, output)
+        _succeed(turn, frame, code, call, outcome, output)
+    except NotJson as bad:
+        failed = StepFailed("output_invalid", f"The result of {code.capability} is not JSON. {bad}", details=bad.details)
+        fail_step(turn, frame, failed, side_effects=known, input=call.input)
+    except StepFailed as failed:
+        fail_step(turn, frame, failed, side_effects=known, input=call.input, output=output)
+
+
+def fail_call(turn: Turn, frame: Frame, code: NodeCode, call: Call, failure: CallFailure, *, jitter: float) -> None:
+    """Take the failure of an attempt: another attempt later, the route `error`, or the failure of the step."""
+    del turn.run.calls[call.id]
+    hints, retry = code.contract.hints, code.step.retry
+    if retry is not None and may_retry(retry, hints, attempt=call.attempt, executed=failure.executed):
+        due_at = turn.now + delay(retry, attempt=call.attempt, jitter=jitter)
+        frame.activity = Delayed(due_at, call)
+        turn.run.delays[frame.id] = due_at
+        return
+    if failure.code == CAPABILITY_ERROR and ERROR_OUTCOME in code.contract.outcomes and ERROR_OUTCOME in code.step.routes:
+        try:
+            _succeed(turn, frame, code, call, ERROR_OUTCOME, {"message": failure.message})
+            return
+        except StepFailed as failed:
+            error = failed
+    else:
+        error = StepFailed(failure.code, failure.message, details=failure.details)
+    known = side_effects(hints, executed=failure.executed)
+    fail_step(turn, frame, error, side_effects=known, input=call.input)
+
+
+def _sleep(turn: Turn, frame: Frame, call: Call) -> None:
+    seconds = call.input["seconds"]
+    if not isinstance(seconds, (int, float)):
+        raise AssertionError("the contract of a wait takes seconds")
+    try:
+        due_at = turn.now + timedelta(seconds=seconds)
+    except OverflowError as exc:
+        raise StepFailed("input_invalid", f"{seconds} seconds from now is beyond the calendar.") from exc
+    frame.activity = Delayed(due_at, call)
+    turn.run.delays[frame.id] = due_at
+
+
+def _judge(code: NodeCode, outcome: str, output: JsonValue) -> None:
+    """Refuse a result that the contract does not allow.
+
+    Raises:
+        StepFailed, NotJson
+    """
+    check(output, "output")
+    if outcome not in code.contract.outcomes:
+        declared = ", ".join(code.contract.outcomes)
+        raise StepFailed("output_invalid", f"{code.capability} answered {outcome!r}; it declares {declared}.")
+    if outcome == ERROR_OUTCOME:
+        if ERROR_OUTCOME not in code.step.routes:
+            raise StepFailed(CAPABILITY_ERROR, _message(output), details={"output": output})
+    else:
+        require("output_invalid", f"The result of {code.capability}", code.output_check, output, "output")
+
+
+def _succeed(turn: Turn, frame: Frame, code: NodeCode, call: Call, outcome: str, output: JsonValue) -> None:
+    """Commit what a result writes and go on.
+
+    Raises:
+        StepFailed: nothing was written.
+    """
+    entries = code.error_output if outcome == ERROR_OUTCOME else code.output
+    changes = apply_writes(frame.program.shape, frame.layer, map_result(entries, output)) if entries else None
+    advance(turn, frame, outcome, input=call.input, output=output, state_changes=changes)
+
+
+def _message(output: JsonValue) -> str:
+    """Say what a capability said when it answered `error`."""
+    if isinstance(output, dict) and isinstance(output.get("message"), str):
+        return str(output["message"])
+    return dumps(output).decode()

@@ -1,0 +1,59 @@
+"""What leaves a step or a workflow: the writes that a result maps to, and the plan's own output."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from wf_core.errors import StepFailed
+from wf_core.jsonvalue import JsonValue
+from wf_core.paths import Missing, format_path, lookup
+from wf_core.runtime.program import Mapped, Program
+from wf_core.runtime.targets import Target
+from wf_core.runtime.views import View
+from wf_core.schemas import Check
+from wf_core.state import Scope
+
+
+def map_result(entries: Sequence[Mapped], result: JsonValue) -> list[tuple[Target, JsonValue]]:
+    """Pick from a step's result what it writes.
+
+    Raises:
+        StepFailed: `path_not_found`, a source that is not optional is missing.
+    """
+    writes: list[tuple[Target, JsonValue]] = []
+    for entry in entries:
+        value = lookup(result, entry.source)
+        if not isinstance(value, Missing):
+            writes.append((entry.target, value))
+        elif not entry.optional:
+            source = format_path(entry.source)
+            raise StepFailed(
+                "path_not_found",
+                f"The result has nothing at {source}, which {entry.target.text} is filled from.",
+                details={"path": source, "target": entry.target.text},
+            )
+    return writes
+
+
+def workflow_output(program: Program, scope: Scope) -> JsonValue:
+    """Build and check the output of a workflow that ended.
+
+    Raises:
+        StepFailed: `path_not_found` or `output_invalid`.
+    """
+    if program.build_output is not None:
+        output: JsonValue = program.build_output(View(scope.input, scope.layer))
+    else:
+        fields = ((name, scope.layer.field(name)) for name in program.output_names)
+        output = {name: value for name, value in fields if not isinstance(value, Missing)}
+    require("output_invalid", "The workflow's output", program.output_check, output, "output")
+    return output
+
+
+def require(code: str, what: str, check: Check | None, value: JsonValue, where: str) -> None:
+    """Fail the step with `code` unless the value fits."""
+    if check is None or check.accepts(value):
+        return
+    problems = check.problems(value, where)
+    text = "; ".join(f"{problem.where}: {problem.message}" for problem in problems)
+    details: dict[str, Any] = {"problems": [{"where": one.where, "message": one.message} for one in problems]}
+    raise StepFailed(code, f"{what} does not fit its schema: {text}", details=details)

@@ -1,0 +1,209 @@
+"""A plan made ready to run: every path, expression, condition and schema of it compiled once."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from wf_core.calls.contract import Contract
+from wf_core.jsonvalue import JsonValue
+from wf_core.paths import parse_local_path, parse_state_target
+from wf_core.plan import (
+    ConditionStep,
+    EndStep,
+    ForeachStep,
+    InterruptStep,
+    JoinStep,
+    NodeStep,
+    OptionalSource,
+    SubgraphStep,
+    WorkflowPlan,
+)
+from wf_core.runtime.conditions import Ask, compile_condition
+from wf_core.runtime.expressions import Build, Evaluate, Find, compile_expression, compile_find, compile_object
+from wf_core.runtime.targets import Segments, StateShape, Target
+from wf_core.schemas import Check, compile_schema
+
+Children = Mapping[tuple[str, int], Mapping[str, Any]]
+"""(artifact id, version) -> plan, of every saved child however deep."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """One entry of an `output` or `resume` map."""
+
+    target: Target
+    source: Segments
+    optional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NodeCode:
+    step: NodeStep
+    capability: str
+    contract: Contract
+    build_input: Build
+    input_check: Check | None
+    output_check: Check | None
+    output: tuple[Mapped, ...]
+    error_output: tuple[Mapped, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionCode:
+    step: ConditionStep
+    ask: Ask
+
+
+@dataclass(frozen=True, slots=True)
+class JoinCode:
+    step: JoinStep
+
+
+@dataclass(frozen=True, slots=True)
+class EndCode:
+    step: EndStep
+
+
+@dataclass(frozen=True, slots=True)
+class InterruptCode:
+    step: InterruptStep
+    build_request: Build
+    request_check: Check | None
+    resume: tuple[Mapped, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ForeachCode:
+    step: ForeachStep
+    over: Find
+    collect_to: Target | None
+
+
+@dataclass(frozen=True, slots=True)
+class SubgraphCode:
+    step: SubgraphStep
+    child: "Program"
+    build_input: Build
+    output: tuple[Mapped, ...]
+
+
+StepCode = NodeCode | ConditionCode | JoinCode | EndCode | InterruptCode | ForeachCode | SubgraphCode
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A compiled plan. Holds no run's data, so any number of runs share one."""
+
+    plan: WorkflowPlan
+    shape: StateShape
+    input_check: Check | None
+    initial_state: tuple[tuple[Target, Evaluate], ...]
+    build_output: Build | None
+    """None: the properties of the output schema that state has."""
+    output_names: tuple[str, ...]
+    output_check: Check | None
+    steps: Mapping[str, StepCode] = field(default_factory=dict[str, StepCode])
+
+    def at(self, path: tuple[str, ...]) -> "Program":
+        """Give the program of a child, by the subgraph steps that lead to it."""
+        program = self
+        for step_id in path:
+            code = program.steps[step_id]
+            if not isinstance(code, SubgraphCode):
+                raise KeyError(step_id)
+            program = code.child
+        return program
+
+
+def compile_program(
+    plan: Mapping[str, Any], *, contracts: Mapping[str, Contract], children: Children | None = None
+) -> Program:
+    """Compile a plan that validates.
+
+    `contracts` has the contract of every capability that the plan and its children name, by logical name.
+
+    Raises:
+        KeyError: a contract or a child plan is missing.
+        pydantic.ValidationError, InvalidPath, InvalidSchema: the plan does not validate.
+    """
+    return _Compiler(contracts, children or {}).compile(plan)
+
+
+class _Compiler:
+    def __init__(self, contracts: Mapping[str, Contract], children: Children) -> None:
+        self._contracts = contracts
+        self._children = children
+        self._checks: dict[str, tuple[Check | None, Check | None]] = {}
+
+    def compile(self, document: Mapping[str, Any]) -> Program:
+        plan = WorkflowPlan.model_validate(dict(document))
+        shape = StateShape(plan.state_schema)
+        properties: Any = plan.output_schema.get("properties", {}) if isinstance(plan.output_schema, dict) else {}
+        compilers: dict[type, Callable[[StateShape, Any], StepCode]] = {
+            NodeStep: self._node,
+            ConditionStep: self._condition,
+            JoinStep: lambda _, step: JoinCode(step),
+            EndStep: lambda _, step: EndCode(step),
+            InterruptStep: self._interrupt,
+            ForeachStep: self._foreach,
+            SubgraphStep: self._subgraph,
+        }
+        return Program(
+            plan=plan,
+            shape=shape,
+            input_check=compile_schema(plan.input_schema),
+            initial_state=tuple(
+                (shape.target(parse_state_target(target)), compile_expression(expression))
+                for target, expression in plan.initial_state.items()
+            ),
+            build_output=None if plan.output is None else compile_object(plan.output),
+            output_names=tuple(properties),
+            output_check=compile_schema(plan.output_schema),
+            steps={step_id: compilers[type(step)](shape, step) for step_id, step in plan.steps.items()},
+        )
+
+    def _node(self, shape: StateShape, step: NodeStep) -> NodeCode:
+        name = str(step.use)
+        contract = self._contracts[name]
+        if name not in self._checks:
+            self._checks[name] = (compile_schema(contract.input_schema), compile_schema(contract.output_schema))
+        input_check, output_check = self._checks[name]
+        return NodeCode(
+            step=step,
+            capability=name,
+            contract=contract,
+            build_input=compile_object(step.input),
+            input_check=input_check,
+            output_check=output_check,
+            output=_compile_map(shape, step.output),
+            error_output=_compile_map(shape, step.error_output),
+        )
+
+    def _condition(self, _: StateShape, step: ConditionStep) -> ConditionCode:
+        return ConditionCode(step, compile_condition(step.check))
+
+    def _interrupt(self, shape: StateShape, step: InterruptStep) -> InterruptCode:
+        return InterruptCode(
+            step, compile_object(step.request), compile_schema(step.request_schema), _compile_map(shape, step.resume)
+        )
+
+    def _foreach(self, shape: StateShape, step: ForeachStep) -> ForeachCode:
+        policy = step.on_item_error
+        collect_to = None if isinstance(policy, str) else shape.target(parse_state_target(policy.collect_to), "append")
+        return ForeachCode(step, compile_find(step.over, keep=True), collect_to)
+
+    def _subgraph(self, shape: StateShape, step: SubgraphStep) -> SubgraphCode:
+        reference = step.workflow
+        if reference.plan is not None:
+            document: Mapping[str, JsonValue] = reference.plan
+        else:
+            document = self._children[(reference.artifact_id or "", reference.version or 0)]
+        return SubgraphCode(step, self.compile(document), compile_object(step.input), _compile_map(shape, step.output))
+
+
+def _compile_map(shape: StateShape, entries: Mapping[str, str | OptionalSource]) -> tuple[Mapped, ...]:
+    compiled: list[Mapped] = []
+    for target, source in entries.items():
+        text, optional = (source, False) if isinstance(source, str) else (source.source, source.optional)
+        compiled.append(Mapped(shape.target(parse_state_target(target)), parse_local_path(text), optional))
+    return tuple(compiled)

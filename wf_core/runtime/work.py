@@ -1,0 +1,75 @@
+"""What passes between the kernel and its driver: what to do, and what came of it."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from wf_core.jsonvalue import JsonValue
+from wf_core.state import RunStatus
+
+DEFAULT_OUTCOME = "submitted"
+"""The outcome of an answer that names none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """One attempt of a call that the driver has to make."""
+
+    call_id: str
+    """The same for every attempt."""
+    capability: str
+    """The logical name, `source.capability`; the pinned bindings say whose it is."""
+    step_id: str
+    path: tuple[str, ...]
+    """Step ids from the root; a loop adds its step id and the index."""
+    input: dict[str, JsonValue]
+    """Not to be changed: parts of it may be the run's own state."""
+    attempt: int
+    """Counts from 1."""
+    timeout_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """Make these calls, at the same time if there are several. None at all: ask again, there is more to do."""
+
+    calls: tuple[Invocation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Nothing to do until a call ends, or until the time comes."""
+
+    until: datetime | None
+    """When the run has to be asked again at the latest; None while only calls can move it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The run goes on only by an answer (`interrupted`), or not at all."""
+
+    status: RunStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the outside says to an open question."""
+
+    payload: JsonValue
+    outcome: str = DEFAULT_OUTCOME
+    interrupt_id: str | None = None
+    """None names the only open question."""
+    channel: str = "mcp"
+    principal: str = "local"
+    person: bool = False
+    """Whether the channel is one that a model cannot use."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallFailure:
+    """An attempt that gave no result."""
+
+    code: str
+    message: str
+    executed: bool = True
+    """False only where it is known that the capability was never reached."""
+    details: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
