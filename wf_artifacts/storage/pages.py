@@ -15,6 +15,7 @@ from wf_core.errors import StateError
 from wf_core.ids import is_id
 
 T = TypeVar("T")
+Id = TypeVar("Id", bound=str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +58,28 @@ def read_cursor(kind: str, cursor: str) -> str:
     return identifier
 
 
-def collect(
-    kind: str,
-    identifiers: Iterable[str],
-    read: Callable[[str], T | None],
-    limit: int,
-) -> Page[T]:
-    """Read one page of the list of `kind`, from ids in the order of the list that begin after the cursor.
+def ascending(kind: str, identifiers: Iterable[Id], cursor: str | None) -> list[Id]:
+    """Give the ids of a list in order, those up to the cursor left out.
+
+    Raises:
+        InvalidCursor: the cursor is not from the list of `kind`.
+    """
+    last = None if cursor is None else read_cursor(kind, cursor)
+    return sorted(identifier for identifier in identifiers if last is None or identifier > last)
+
+
+def descending(kind: str, identifiers: Iterable[Id], cursor: str | None) -> list[Id]:
+    """Give the ids of a list that runs from the highest to the lowest, those up to the cursor left out.
+
+    Raises:
+        InvalidCursor: the cursor is not from the list of `kind`.
+    """
+    last = None if cursor is None else read_cursor(kind, cursor)
+    return sorted((identifier for identifier in identifiers if last is None or identifier < last), reverse=True)
+
+
+def collect(kind: str, identifiers: Iterable[Id], read: Callable[[Id], T | None], limit: int) -> Page[T]:
+    """Read one page of the list of `kind`, from the ids that follow the cursor, in the order of the list.
 
     `read` gives None for what does not belong to the list. Not more is read than the page needs and one item, which
     tells whether another page follows.

@@ -1,0 +1,130 @@
+"""The catalog of one process, gone when it ends. The simplest store that keeps the contract.
+
+Records are kept as the documents that other backends store, so a value that is changed after it was saved, or after it
+was loaded, changes nothing here, and what is no JSON is refused here too.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from wf_artifacts.catalog.models import ARTIFACT, DEPLOYMENT, Artifact, ArtifactListing, Deployment
+from wf_artifacts.catalog.references import ArtifactRef, require_reachable, require_unused
+from wf_artifacts.errors import ArtifactNotFound, DeploymentExists, DeploymentNotFound
+from wf_artifacts.storage.digests import json_digest
+from wf_artifacts.storage.identifiers import require_id
+from wf_artifacts.storage.pages import Page, ascending, collect
+from wf_core import jsonvalue
+from wf_core.ids import ArtifactId, DeploymentId, close_matches
+
+
+class MemoryCatalog:
+    """Keeps artifacts and deployments in dictionaries."""
+
+    def __init__(self) -> None:
+        self._versions: dict[ArtifactId, dict[int, bytes]] = {}
+        self._last: dict[ArtifactId, int] = {}
+        """The highest version number that was ever given."""
+        self._deployments: dict[DeploymentId, bytes] = {}
+
+    async def save_artifact(
+        self,
+        artifact_id: ArtifactId,
+        plan: Mapping[str, Any],
+        *,
+        description: str,
+        required_capabilities: Sequence[str],
+        now: datetime,
+    ) -> Artifact:
+        require_id("an artifact", artifact_id)
+        plan = dict(plan)
+        jsonvalue.check(plan, "plan")
+        digest = json_digest(plan)
+        versions = self._versions.setdefault(artifact_id, {})
+        for version in sorted(versions, reverse=True):
+            earlier = ARTIFACT.decode(versions[version], artifact_id)
+            if earlier.digest == digest:
+                return earlier
+        artifact = Artifact(
+            artifact_id=artifact_id,
+            version=self._last.get(artifact_id, 0) + 1,
+            digest=digest,
+            plan=plan,
+            description=description,
+            required_capabilities=tuple(required_capabilities),
+            created_at=now,
+        )
+        versions[artifact.version] = ARTIFACT.encode(artifact)
+        self._last[artifact_id] = artifact.version
+        return artifact
+
+    async def load_artifact(self, artifact_id: ArtifactId, version: int | None = None) -> Artifact:
+        require_id("an artifact", artifact_id)
+        newest = max(self._versions.get(artifact_id, ()), default=0)
+        artifact = self._artifact(ArtifactRef(artifact_id, newest if version is None else version))
+        if artifact is None:
+            raise self._no_artifact(artifact_id, version)
+        return artifact
+
+    async def list_artifacts(self, *, cursor: str | None = None, limit: int) -> Page[ArtifactListing]:
+        return collect("artifacts", ascending("artifacts", self._versions, cursor), self._listing, limit)
+
+    async def delete_artifact(self, artifact_id: ArtifactId, version: int | None = None) -> None:
+        require_id("an artifact", artifact_id)
+        versions = self._versions.get(artifact_id, {})
+        doomed = [number for number in versions if version in {None, number}]
+        if not doomed:
+            raise self._no_artifact(artifact_id, version)
+        deployments = map(self._deployment, self._deployments)
+        require_unused((ArtifactRef(artifact_id, number) for number in doomed), deployments, self._artifact)
+        for number in doomed:
+            del versions[number]
+
+    async def save_deployment(self, deployment: Deployment, *, replace: bool) -> Deployment:
+        require_id("a deployment", deployment.deployment_id)
+        require_id("an artifact", deployment.artifact_id)
+        if deployment.deployment_id in self._deployments:
+            if not replace:
+                raise DeploymentExists(deployment.deployment_id)
+            earlier = self._deployment(deployment.deployment_id)
+            deployment = deployment.model_copy(update={"created_at": earlier.created_at})
+        require_reachable(deployment, self._artifact)
+        self._deployments[deployment.deployment_id] = DEPLOYMENT.encode(deployment)
+        return deployment
+
+    async def load_deployment(self, deployment_id: DeploymentId) -> Deployment:
+        self._require_deployment(deployment_id)
+        return self._deployment(deployment_id)
+
+    async def list_deployments(self, *, cursor: str | None = None, limit: int) -> Page[Deployment]:
+        return collect("deployments", ascending("deployments", self._deployments, cursor), self._deployment, limit)
+
+    async def delete_deployment(self, deployment_id: DeploymentId) -> None:
+        self._require_deployment(deployment_id)
+        del self._deployments[deployment_id]
+
+    def _artifact(self, reference: ArtifactRef) -> Artifact | None:
+        data = self._versions.get(reference.artifact_id, {}).get(reference.version)
+        return None if data is None else ARTIFACT.decode(data, reference.artifact_id)
+
+    def _listing(self, artifact_id: ArtifactId) -> ArtifactListing | None:
+        versions = self._versions[artifact_id]
+        if not versions:
+            return None
+        newest = ARTIFACT.decode(versions[max(versions)], artifact_id)
+        return ArtifactListing(newest=newest, versions=tuple(sorted(versions)))
+
+    def _no_artifact(self, artifact_id: ArtifactId, version: int | None) -> ArtifactNotFound:
+        versions = sorted(self._versions.get(artifact_id, ()))
+        if versions:
+            return ArtifactNotFound(artifact_id, version, versions=versions)
+        known = [known for known, versions in self._versions.items() if versions]
+        return ArtifactNotFound(artifact_id, close=close_matches(artifact_id, known))
+
+    def _deployment(self, deployment_id: DeploymentId) -> Deployment:
+        return DEPLOYMENT.decode(self._deployments[deployment_id], deployment_id)
+
+    def _require_deployment(self, deployment_id: DeploymentId) -> None:
+        require_id("a deployment", deployment_id)
+        if deployment_id not in self._deployments:
+            raise DeploymentNotFound(deployment_id, close=close_matches(deployment_id, self._deployments))

@@ -1,0 +1,109 @@
+"""The folder that a file tree lives in: how its files are read, written and named in errors.
+
+Work on files runs in threads of its own, so that neither the event loop nor user code that fills the default threads
+waits for the disk or makes it wait.
+"""
+
+import os
+from collections.abc import Callable, Coroutine, Generator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial, wraps
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from anyio import CapacityLimiter, to_thread
+
+from wf_artifacts.storage import atomic
+from wf_artifacts.storage.documents import Format, corrupt
+from wf_artifacts.storage.faults import translated
+from wf_artifacts.storage.locks import locked
+from wf_artifacts.storage.records import Record
+
+_THREADS = 16
+
+R = TypeVar("R", bound=Record)
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Home:
+    """The root folder, made when the first thing is stored in it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.limiter = CapacityLimiter(_THREADS)
+
+    def document(self, path: Path) -> str:
+        """Name a file in errors: by its path inside the home."""
+        return path.relative_to(self.root).as_posix()
+
+    def translated(self, path: Path) -> AbstractContextManager[None]:
+        """Let refusals of the operating system become errors of the store about a file."""
+        return translated(self.document(path))
+
+    def read(self, path: Path) -> bytes | None:
+        """Give the content of a file, or None where there is none."""
+        with self.translated(path):
+            try:
+                return path.read_bytes()
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+
+    def load(self, path: Path, format: Format[R], **identity: object) -> R | None:
+        """Read a document, or give None where there is none. It has the `identity` that its name promises.
+
+        Raises:
+            StateCorrupt, FormatTooNew: it cannot be read, or is another's.
+        """
+        data = self.read(path)
+        if data is None:
+            return None
+        record = format.decode(data, self.document(path))
+        for name, value in identity.items():
+            if getattr(record, name) != value:
+                raise corrupt(self.document(path), f"its {name} is {getattr(record, name)!r}")
+        return record
+
+    def names(self, folder: Path) -> list[str]:
+        """Give the names in a folder, none where there is no folder, in no order."""
+        with self.translated(folder):
+            try:
+                with os.scandir(folder) as entries:
+                    return [entry.name for entry in entries]
+            except (FileNotFoundError, NotADirectoryError):
+                return []
+
+    @contextmanager
+    def changing(self, folder: Path, *, lock: Path) -> Generator[None]:
+        """Change a folder while no other process does: it is made, and what crashed writers left in it is removed."""
+        with self.translated(folder):
+            atomic.make_folder(lock.parent)
+            with locked(lock):
+                atomic.make_folder(folder)
+                atomic.remove_temporary_files(folder)
+                yield
+
+
+class FileTreeStore:
+    """A store that keeps its records under a home."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+
+    @property
+    def home(self) -> Home:
+        return self._home
+
+
+S = TypeVar("S", bound=FileTreeStore)
+
+
+def in_thread(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
+    """Let a method that works on files be awaited. Once it began it is finished, whatever happens to the caller."""
+
+    @wraps(method)
+    async def awaited(self: S, *args: P.args, **kwargs: P.kwargs) -> T:
+        work = partial(method, self, *args, **kwargs)
+        return await to_thread.run_sync(work, limiter=self.home.limiter)
+
+    return awaited

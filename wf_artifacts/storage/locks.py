@@ -1,0 +1,110 @@
+"""Locks between processes, and between tasks of one process: flock on a file. They end with their process.
+
+A lock belongs to one opening of the file, so two tasks that open it exclude each other like two processes do.
+"""
+
+import fcntl
+import io
+import os
+import time
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from wf_artifacts.errors import StoreUnavailable
+
+_PATIENCE_SECONDS = 15
+"""A change under a lock takes milliseconds; a holder that takes longer than this is stopped or hangs."""
+_ONLOOKERS = 100
+"""How often to try again while others only look whether the lock is held, a millisecond apart."""
+
+
+class FileLock:
+    """A lock that is held until it is released."""
+
+    def __init__(self, file: io.FileIO) -> None:
+        self._file = file
+
+    @property
+    def held(self) -> bool:
+        return not self._file.closed
+
+    def release(self) -> None:
+        """Give it up. Releasing again does nothing."""
+        if self.held:
+            # A child that was forked meanwhile shares the opening; closing ours alone would leave it locked.
+            fcntl.flock(self._file, fcntl.LOCK_UN)
+            self._file.close()
+
+
+def try_lock(path: Path) -> FileLock | None:
+    """Take the lock over a file, which is made where it is missing. None when somebody holds it.
+
+    Raises:
+        FileNotFoundError: the folder is not there, or went away meanwhile.
+    """
+    while True:
+        file = io.FileIO(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+")
+        if not _take(file):
+            file.close()
+            return None
+        if _is_at(file, path):
+            return FileLock(file)
+        file.close()
+
+
+def is_locked(path: Path) -> bool:
+    """Tell whether somebody holds the lock over a file, without getting into anybody's way."""
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        return False
+    with file:
+        return not _try_flock(file, fcntl.LOCK_SH)
+
+
+@contextmanager
+def locked(path: Path) -> Generator[None]:
+    """Hold the lock over a file, waiting for others to finish.
+
+    Raises:
+        StoreUnavailable: somebody has held it for too long.
+    """
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    pause = 0.001
+    while (lock := try_lock(path)) is None:
+        if time.monotonic() > deadline:
+            raise StoreUnavailable("its lock", f"another process has held it for {_PATIENCE_SECONDS} seconds")
+        time.sleep(pause)
+        pause = min(2 * pause, 0.02)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _take(file: io.FileIO) -> bool:
+    """Lock an open file unless a holder has it; `is_locked` of others is waited for."""
+    for _ in range(_ONLOOKERS):
+        if _try_flock(file, fcntl.LOCK_EX):
+            return True
+        if not _try_flock(file, fcntl.LOCK_SH):
+            return False
+        fcntl.flock(file, fcntl.LOCK_UN)
+        time.sleep(0.001)
+    return False
+
+
+def _try_flock(file: io.IOBase, kind: int) -> bool:
+    with suppress(BlockingIOError):
+        fcntl.flock(file.fileno(), kind | fcntl.LOCK_NB)
+        return True
+    return False
+
+
+def _is_at(file: io.FileIO, path: Path) -> bool:
+    """Tell whether the path still leads to the open file: it may have been removed before the lock was ours."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
