@@ -37,7 +37,7 @@ def _extend(current: JsonValue | Missing, incoming: JsonValue) -> JsonValue:
 def _add(current: JsonValue | Missing, incoming: JsonValue) -> JsonValue:
     added = _number("add", "the incoming value", incoming)
     if current is MISSING:
-        return incoming
+        return added
     try:
         total = _number("add", "the value there", current) + added
         check(total, "the sum")
