@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from wf_artifacts.storage.documents import Format
 from wf_artifacts.storage.records import Array, Record, Time
 from wf_core.ids import ArtifactId, DeploymentId, RunId
 
@@ -51,3 +52,6 @@ class Checkpoint:
     state: bytes
     """What `wf_core.codec.dump_run` made; the store does not look into it."""
     created_at: datetime
+
+
+RECORD = Format("wf.run_record", 1, RunRecord)

@@ -1,0 +1,167 @@
+"""The runs of one process, gone when it ends. The simplest store that keeps the contract.
+
+Records are kept as the documents that other backends store, so a value that is changed after it was stored, or after it
+was loaded, changes nothing here, and what is no JSON is refused here too.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self, cast
+
+from wf_artifacts.errors import ClaimLost, RunBusy, RunNotFound
+from wf_artifacts.runs.environment import ENVIRONMENT, PinnedEnvironment
+from wf_artifacts.runs.models import RECORD, Checkpoint, RunRecord, RunStatus
+from wf_artifacts.runs.rules import (
+    COMPARED_RUNS,
+    RUNS,
+    belongs,
+    require_first_state,
+    require_next_state,
+    require_same_input,
+)
+from wf_artifacts.runs.store import Claim, Created
+from wf_artifacts.storage.pages import Page, collect, descending
+from wf_core import jsonvalue
+from wf_core.ids import DeploymentId, RunId, close_matches
+
+Key = tuple[str, DeploymentId, str]
+
+
+@dataclass(slots=True)
+class _Run:
+    record: bytes
+    environment: bytes
+    checkpoint: Checkpoint
+    trace: list[bytes]
+    claim: "MemoryClaim | None" = None
+
+
+class MemoryClaim:
+    """The right to advance one run, as long as the run points back at it."""
+
+    def __init__(self, run_id: RunId, run: _Run) -> None:
+        self.run_id = run_id
+        self._run = run
+        run.claim = self
+
+    async def release(self) -> None:
+        if self._run.claim is self:
+            self._run.claim = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.release()
+
+
+class MemoryRuns:
+    """Keeps runs in dictionaries."""
+
+    def __init__(self) -> None:
+        self._runs: dict[RunId, _Run] = {}
+        self._keys: dict[Key, RunId] = {}
+
+    async def create(
+        self,
+        record: RunRecord,
+        environment: PinnedEnvironment,
+        checkpoint: Checkpoint,
+        *,
+        trace: Sequence[bytes] = (),
+    ) -> Created:
+        require_first_state(record, checkpoint, trace)
+        key = _key(record)
+        if key in self._keys:
+            earlier = self._record(self._keys[key])
+            require_same_input(earlier, record)
+            return Created(earlier, created=False, claim=None)
+        run = _Run(RECORD.encode(record), ENVIRONMENT.encode(environment), checkpoint, list(trace))
+        self._runs[record.run_id] = run
+        if key is not None:
+            self._keys[key] = record.run_id
+        return Created(record, created=True, claim=MemoryClaim(record.run_id, run))
+
+    async def claim(self, run_id: RunId) -> Claim:
+        run = self._run(run_id)
+        if run.claim is not None:
+            raise RunBusy(run_id)
+        return MemoryClaim(run_id, run)
+
+    async def is_claimed(self, run_id: RunId) -> bool:
+        return self._run(run_id).claim is not None
+
+    async def commit(
+        self,
+        claim: Claim,
+        record: RunRecord,
+        *,
+        checkpoint: Checkpoint | None = None,
+        trace: Sequence[bytes] = (),
+    ) -> None:
+        run = self._runs.get(claim.run_id)
+        if run is None or run.claim is not claim:
+            raise ClaimLost(claim.run_id)
+        require_next_state(self._record(claim.run_id), record, checkpoint, trace)
+        run.record = RECORD.encode(record)
+        run.checkpoint = checkpoint or run.checkpoint
+        run.trace.extend(trace)
+
+    async def load(self, run_id: RunId, *, principal: str | None = None) -> RunRecord:
+        self._run(run_id, principal)
+        return self._record(run_id)
+
+    async def load_environment(self, run_id: RunId) -> PinnedEnvironment:
+        return ENVIRONMENT.decode(self._run(run_id).environment, run_id)
+
+    async def load_checkpoint(self, run_id: RunId) -> Checkpoint:
+        return self._run(run_id).checkpoint
+
+    async def read_trace(self, run_id: RunId, start: int, limit: int) -> list[dict[str, Any]]:
+        entries = self._run(run_id).trace[start : start + limit]
+        return [cast("dict[str, Any]", jsonvalue.loads(entry)) for entry in entries]
+
+    async def list_runs(
+        self,
+        *,
+        principal: str | None,
+        status: RunStatus | None = None,
+        deployment_id: DeploymentId | None = None,
+        cursor: str | None = None,
+        limit: int,
+    ) -> Page[RunRecord]:
+        def read(run_id: RunId) -> RunRecord | None:
+            record = self._record(run_id)
+            return record if belongs(record, principal, status, deployment_id) else None
+
+        return collect(RUNS, descending(RUNS, self._runs, cursor), read, limit)
+
+    async def delete(self, run_id: RunId) -> None:
+        if self._run(run_id).claim is not None:
+            raise RunBusy(run_id)
+        key = _key(self._record(run_id))
+        del self._runs[run_id]
+        if key is not None:
+            del self._keys[key]
+
+    def _run(self, run_id: RunId, principal: str | None = None) -> _Run:
+        run = self._runs.get(run_id)
+        if run is None or not belongs(self._record(run_id), principal):
+            visible = [known for known in self._newest() if belongs(self._record(known), principal)]
+            raise RunNotFound(run_id, close=close_matches(run_id, visible))
+        return run
+
+    def _newest(self) -> list[RunId]:
+        return descending(RUNS, self._runs, None)[:COMPARED_RUNS]
+
+    def _record(self, run_id: RunId) -> RunRecord:
+        return RECORD.decode(self._runs[run_id].record, run_id)
+
+
+def _key(record: RunRecord) -> Key | None:
+    if record.idempotency_key is None:
+        return None
+    return record.principal, record.deployment_id, record.idempotency_key

@@ -1,0 +1,33 @@
+"""Opens the stores behind an address. The only place that names a backend."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from wf_artifacts.catalog.memory import MemoryCatalog
+from wf_artifacts.catalog.store import CatalogStore
+from wf_artifacts.errors import InvalidStoreUrl
+from wf_artifacts.runs.memory import MemoryRuns
+from wf_artifacts.runs.store import RunStore
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """Every store of one address."""
+
+    catalog: CatalogStore
+    runs: RunStore
+
+    async def close(self) -> None:
+        """Give up what the stores hold open. Claims are released by whoever took them."""
+
+
+def open_stores(url: str) -> Stores:
+    """Open `memory://` or `file:///absolute/path`. Nothing is read or made before the first use.
+
+    Raises:
+        InvalidStoreUrl: no backend has such an address.
+    """
+    if url == "memory://":
+        return Stores(MemoryCatalog(), MemoryRuns())
+    raise InvalidStoreUrl(f"{url!r} begins with no scheme that is known")
