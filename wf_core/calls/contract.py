@@ -1,7 +1,8 @@
 """What a capability promises, as far as the kernel needs to know it."""
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 JsonSchema = dict[str, Any] | bool
 
@@ -33,3 +34,36 @@ class Contract:
     hints: Hints = Hints()
     deferred: bool = False
     """The kernel itself waits and no source is called: `wf.std.sleep`."""
+
+
+DESCRIBING = frozenset({"title", "description", "examples", "$comment"})
+"""Keywords that only describe."""
+
+_NAMES = frozenset(
+    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependentRequired", "dependencies"}
+)
+"""Keywords whose keys are names of the author, not keywords."""
+
+_DATA = frozenset({"const", "enum", "default"})
+"""Keywords whose values are data, not schemas."""
+
+
+def essential(schema: Any, leave_out: AbstractSet[str] = DESCRIBING) -> Any:
+    """Copy a schema without some of its keywords, at every depth. A property of such a name stays."""
+    match schema:
+        case list():
+            return [essential(item, leave_out) for item in cast("list[Any]", schema)]
+        case dict():
+            keywords = cast("dict[str, Any]", schema)
+            return {key: _value(key, value, leave_out) for key, value in keywords.items() if key not in leave_out}
+        case _:
+            return schema
+
+
+def _value(keyword: str, value: Any, leave_out: AbstractSet[str]) -> Any:
+    if keyword in _DATA:
+        return value
+    if keyword in _NAMES and isinstance(value, dict):
+        named = cast("dict[str, Any]", value)
+        return {name: essential(schema, leave_out) for name, schema in named.items()}
+    return essential(value, leave_out)

@@ -1,5 +1,6 @@
 """The kinds of step, one record each. What they do when a run reaches them is `wf_core.runtime`."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
@@ -133,7 +134,17 @@ class EndStep(PlanRecord):
     description: str = ""
 
 
-Step = Annotated[
-    NodeStep | ConditionStep | ForeachStep | SubgraphStep | JoinStep | InterruptStep | EndStep,
-    Field(discriminator="type"),
-]
+AnyStep = NodeStep | ConditionStep | ForeachStep | SubgraphStep | JoinStep | InterruptStep | EndStep
+
+Step = Annotated[AnyStep, Field(discriminator="type")]
+
+STEP_RECORDS: Mapping[str, type[AnyStep]] = {
+    "node": NodeStep,
+    "condition": ConditionStep,
+    "foreach": ForeachStep,
+    "subgraph": SubgraphStep,
+    "join": JoinStep,
+    "interrupt": InterruptStep,
+    "end": EndStep,
+}
+"""The record of each `type`."""

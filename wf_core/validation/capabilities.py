@@ -1,0 +1,60 @@
+"""Checks a node against the contract of the capability that it calls, where that is known."""
+
+from collections.abc import Iterable, Mapping
+
+from wf_core.calls.contract import Contract
+from wf_core.plan import CapabilityRef
+from wf_core.schemas import JsonSchema
+from wf_core.validation.report import Findings, suggest
+from wf_core.validation.schemas import first_gap, required_of, schemas_at
+
+Segments = tuple[str, ...]
+
+
+def check_capability(reference: CapabilityRef, contracts: Mapping[str, Contract], found: Findings) -> Contract | None:
+    """Look up a contract. A source of which nothing is known may still be bound by a deployment: no issue, and None."""
+    name = str(reference)
+    if name in contracts:
+        return contracts[name]
+    siblings = [known.removeprefix(f"{reference.source}.") for known in contracts if _source(known) == reference.source]
+    if siblings:
+        message = f"`{reference.source}` has no `{reference.capability}`."
+        found.error("unknown_capability", message, suggest(reference.capability, siblings))
+    return None
+
+
+def check_filled(schema: JsonSchema, targets: Mapping[str, Segments], unknown: str, found: Findings) -> None:
+    """Check the targets of a step's `input` against the schema of what it calls.
+
+    Report as `unknown` a target that the schema does not have, and as `missing_capability_input` a required property
+    that no target fills.
+    """
+    for target, segments in targets.items():
+        gap = first_gap(schema, segments)
+        if gap is not None:
+            name = segments[gap.position]
+            found.at("input", target).error(unknown, f"The input has no `{name}` there.", suggest(name, gap.known))
+    for name in unfilled(schema, targets.values()):
+        found.error("missing_capability_input", f"The input `{name}` is required and nothing fills it.")
+
+
+def check_read(schema: JsonSchema, sources: Mapping[str, Segments], unknown: str, found: Findings) -> None:
+    """Check the sources of a step's `output` against the schema of the result."""
+    for target, segments in sources.items():
+        gap = first_gap(schema, segments)
+        if gap is not None:
+            name = segments[gap.position]
+            found.at("output", target).error(unknown, f"The result has no `{name}` there.", suggest(name, gap.known))
+
+
+def unfilled(schema: JsonSchema, targets: Iterable[Segments]) -> list[str]:
+    """Name the required properties at the root of a schema that no target fills, not even in part."""
+    filled = {segments[0] if segments else None for segments in targets}
+    if None in filled:
+        return []
+    required = [name for conjunct in schemas_at(schema, ()) for name in required_of(conjunct)]
+    return [name for name in dict.fromkeys(required) if name not in filled]
+
+
+def _source(capability: str) -> str:
+    return capability.rpartition(".")[0]

@@ -1,0 +1,91 @@
+"""What reading a plan finds: issues, each at its place, and the plan itself when it may be run."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from wf_core.ids import close_matches
+from wf_core.plan import WorkflowPlan
+
+MAX_LISTED = 12
+"""So many known names are listed at most where none of them looks like the wrong one."""
+
+Severity = Literal["error", "warning"]
+Segment = str | int
+Place = tuple[Segment, ...]
+"""Keys and indices from the root of the plan."""
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """One thing that is wrong (`error`) or looks wrong (`warning`)."""
+
+    severity: Severity
+    code: str
+    """Stable and machine-readable."""
+    path: str
+    """JSON pointer into the plan."""
+    message: str
+    hint: str | None = None
+    """What to do next."""
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "severity": self.severity,
+            "code": self.code,
+            "path": self.path,
+            "message": self.message,
+            "hint": self.hint,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Every issue of a plan, in the order in which it was found."""
+
+    issues: list[Issue]
+    plan: WorkflowPlan | None
+    """The plan as records; None where an issue is an error."""
+
+    @property
+    def valid(self) -> bool:
+        """Whether the plan may be run; warnings do not forbid it."""
+        return all(issue.severity != "error" for issue in self.issues)
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Collects issues at one place of the plan; `at` gives a collector of the same list further in."""
+
+    issues: list[Issue] = field(default_factory=list[Issue])
+    place: Place = ()
+
+    def at(self, *segments: Segment) -> "Findings":
+        return Findings(self.issues, (*self.place, *segments))
+
+    def error(self, code: str, message: str, hint: str | None = None) -> None:
+        self.issues.append(Issue("error", code, pointer(self.place), message, hint))
+
+    def warning(self, code: str, message: str, hint: str | None = None) -> None:
+        self.issues.append(Issue("warning", code, pointer(self.place), message, hint))
+
+
+def pointer(place: Place) -> str:
+    """Write a place as a JSON pointer (RFC 6901)."""
+    return "".join(f"/{str(segment).replace('~', '~0').replace('/', '~1')}" for segment in place)
+
+
+def split_pointer(text: str) -> tuple[str, ...]:
+    """Read the segments of a JSON pointer."""
+    return tuple(part.replace("~1", "/").replace("~0", "~") for part in text.split("/")[1:])
+
+
+def suggest(name: str, known: Iterable[str]) -> str | None:
+    """Name the known names that look like a wrong one, or all of them where they are few."""
+    names = sorted(known)
+    close = close_matches(name, names)
+    if close:
+        return f"Did you mean {' or '.join(f'`{match}`' for match in close)}?"
+    if 0 < len(names) <= MAX_LISTED:
+        return f"Known here: {', '.join(f'`{known_name}`' for known_name in names)}."
+    return None
