@@ -22,7 +22,9 @@ class Fields:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if error is None and self._left:
             raise corrupt(self.where, f"has the unknown key {min(self._left)!r}")
 
@@ -31,6 +33,14 @@ class Fields:
         if key not in self._left:
             raise corrupt(self.where, f"lacks {key!r}")
         return self._left.pop(key)
+
+    def object(self, key: str) -> dict[str, Any]:
+        """Take an object."""
+        return cast("dict[str, Any]", self.of(dict, key))
+
+    def array(self, key: str) -> list[Any]:
+        """Take an array."""
+        return cast("list[Any]", self.of(list, key))
 
     def of(self, kind: type[T], key: str) -> T:
         """Take a value of exactly this type."""
@@ -84,7 +94,7 @@ class Fields:
 
     def each(self, key: str, read: Callable[[Any, str], T]) -> list[T]:
         """Take an array, reading each element with its place."""
-        return [read(value, f"{self.where}.{key}[{index}]") for index, value in enumerate(self.of(list, key))]
+        return [read(value, f"{self.where}.{key}[{index}]") for index, value in enumerate(self.array(key))]
 
 
 def as_text(value: object, where: str) -> str:

@@ -12,7 +12,9 @@ def check_references(run: RunState) -> None:
     """
     _check_status(run)
     for scope in run.scopes.values():
-        _require(scope.id < run.counters.scope or scope.id == 0, f"scopes {scope.id}", "has an id that was not given yet")
+        _require(
+            scope.id < run.counters.scope or scope.id == 0, f"scopes {scope.id}", "has an id that was not given yet"
+        )
     for frame in run.frames.values():
         _check_frame(run, frame)
     for number, lineage in run.lineages.items():
@@ -40,8 +42,16 @@ def _check_status(run: RunState) -> None:
     if run.status in FINAL:
         left = run.frames or run.ready or run.calls or run.interrupts or run.lineages
         _require(not left, "status", f"is {run.status}, yet something can go on")
-        _require((run.error is not None) == (run.status != "completed"), "status", f"is {run.status}, which its error contradicts")
-        _require((run.outcome is not None) == (run.status == "completed"), "status", f"is {run.status}, which its outcome contradicts")
+        _require(
+            (run.error is not None) == (run.status != "completed"),
+            "status",
+            f"is {run.status}, which its error contradicts",
+        )
+        _require(
+            (run.outcome is not None) == (run.status == "completed"),
+            "status",
+            f"is {run.status}, which its outcome contradicts",
+        )
         return
     roots = [frame for frame in run.frames.values() if frame.role == "root"]
     _require(len(roots) == 1, "frames", "have no single root")
@@ -74,7 +84,11 @@ def _check_frame(run: RunState, frame: Frame) -> None:
         case InChild(frame=child, ended=ended):
             _require((child in run.frames) == (ended is None), where, "contradicts its child about having ended")
         case Looping() as loop:
-            _require(all(number in run.frames for number in loop.active.values()), where, "loops over frames that are not there")
+            _require(
+                all(number in run.frames for number in loop.active.values()),
+                where,
+                "loops over frames that are not there",
+            )
             _require(loop.next_index <= len(loop.items), where, "has begun more items than there are")
             indexes = [*loop.active, *loop.writes, *loop.failures]
             _require(all(index < loop.next_index for index in indexes), where, "knows items that have not begun")

@@ -1,12 +1,13 @@
 """The stored form of a run: format `wf.run`, version 1.
 
-What a frame holds of its program, the counts of who is awake and a lineage's materialised values are derived when the state
-is linked, and so are not stored. Times keep their microseconds, for a run that is loaded must go on as one that was not.
+What a frame holds of its program, the counts of who is awake and a lineage's values are derived when the state is
+linked, and so are not stored. Times keep their microseconds: a run that was loaded goes on as one that was not.
 """
 
 from collections import deque
+from collections.abc import Callable
 from datetime import datetime
-from typing import Any, cast, get_args
+from typing import Any, TypeVar, cast, get_args
 
 from wf_core.codec import envelope
 from wf_core.codec.fields import Fields, as_count, corrupt
@@ -38,6 +39,8 @@ FORMAT = "wf.run"
 VERSION = 1
 
 Json = dict[str, Any]
+R = TypeVar("R")
+K = TypeVar("K", int, str)
 
 
 def dump_run(run: RunState) -> bytes:
@@ -117,11 +120,8 @@ def _activity(frame: Frame) -> Json | None:
             return {"kind": "delayed", "due_at": _time(due_at), "call": _call(call)}
         case Asking(interrupt=interrupt):
             return {"kind": "asking", "interrupt": interrupt}
-        case InChild(frame=child, ended=None):
-            return {"kind": "in_child", "frame": child, "ended": None}
-        case InChild(frame=child, ended=ChildEnd() as ended):
-            how = {"outcome": ended.outcome, "output": ended.output, "error": _error(ended.error)}
-            return {"kind": "in_child", "frame": child, "ended": how}
+        case InChild(frame=child, ended=ended):
+            return {"kind": "in_child", "frame": child, "ended": _child_end(ended)}
         case Looping() as loop:
             return {
                 "kind": "looping",
@@ -131,8 +131,14 @@ def _activity(frame: Frame) -> Json | None:
                 "writes": [[index, _writes(log)] for index, log in sorted(loop.writes.items())],
                 "failures": [[index, _error(error)] for index, error in sorted(loop.failures.items())],
                 "broken": loop.broken,
-                "parked": [number for number in loop.parked],
+                "parked": list(loop.parked),
             }
+
+
+def _child_end(ended: ChildEnd | None) -> Json | None:
+    if ended is None:
+        return None
+    return {"outcome": ended.outcome, "output": ended.output, "error": _error(ended.error)}
 
 
 def _call(call: Call) -> Json:
@@ -203,9 +209,9 @@ def _read_run(body: Json) -> RunState:
         )
 
 
-def _by_id(records: list[Any], name: Any, where: str) -> dict[Any, Any]:
+def _by_id(records: list[R], name: Callable[[R], K], where: str) -> dict[K, R]:
     """Index records by id, each of which stands once."""
-    indexed: dict[Any, Any] = {name(record): record for record in records}
+    indexed = {name(record): record for record in records}
     if len(indexed) != len(records):
         raise corrupt(where, "names an id twice")
     return indexed
@@ -217,7 +223,7 @@ def _read_scope(value: Any, where: str) -> Scope:
             id=fields.count("id"),
             program=fields.texts("program"),
             input=fields.any("input"),
-            layer=Layer(fields.of(dict, "state")),
+            layer=Layer(fields.object("state")),
         )
 
 
@@ -274,7 +280,7 @@ def _read_child_end(value: Any, where: str) -> ChildEnd | None:
 
 def _read_loop(fields: Fields) -> Looping:
     return Looping(
-        items=fields.of(list, "items"),
+        items=fields.array("items"),
         next_index=fields.count("next_index"),
         active=dict(fields.each("active", lambda value, where: _read_pair(value, where, as_count))),
         writes=dict(fields.each("writes", lambda value, where: _read_pair(value, where, _read_log))),
@@ -284,7 +290,7 @@ def _read_loop(fields: Fields) -> Looping:
     )
 
 
-def _read_pair(value: Any, where: str, read: Any) -> tuple[int, Any]:
+def _read_pair(value: Any, where: str, read: Callable[[Any, str], R]) -> tuple[int, R]:
     match value:
         case [index, content]:
             return as_count(index, where), read(content, where)
@@ -312,7 +318,7 @@ def _read_call(value: Any, where: str) -> Call:
             id=fields.of(str, "id"),
             frame=fields.count("frame"),
             capability=fields.of(str, "capability"),
-            input=fields.of(dict, "input"),
+            input=fields.object("input"),
             attempt=fields.count("attempt", least=1),
             started_at=fields.time("started_at"),
         )
@@ -330,7 +336,7 @@ def _read_interrupt(value: Any, where: str) -> Interrupt:
             outcomes=fields.texts("outcomes"),
             request_schema=fields.any("request_schema"),
             resume_schema=fields.any("resume_schema"),
-            outcome_schemas=fields.of(dict, "outcome_schemas"),
+            outcome_schemas=fields.object("outcome_schemas"),
             typed=fields.of(bool, "typed"),
             answered_by=fields.one_of(("anyone", "person"), "answered_by"),
             opened_at=fields.time("opened_at"),
@@ -350,5 +356,5 @@ def _read_error(value: Any, where: str) -> RunError:
             path=fields.texts("path"),
             attempt=fields.count("attempt", least=1),
             side_effects=fields.one_of(cast("tuple[SideEffects, ...]", get_args(SideEffects)), "side_effects"),
-            details=fields.of(dict, "details"),
+            details=fields.object("details"),
         )

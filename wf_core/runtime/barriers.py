@@ -1,7 +1,7 @@
 """Where concurrent foreach items' writes meet.
 
-Owns the order in which sibling writes are reduced (item index, then write order) and the refusal of writes that cannot meet.
-Which writes an item can *see* is decided in `wf_core.state.layers`; opening and closing items in `foreach`.
+Owns the order in which sibling writes are reduced (item index, then write order) and the refusal of writes that cannot
+meet. Which writes an item can *see* is decided in `wf_core.state.layers`; opening and closing items in `foreach`.
 """
 
 from collections.abc import Mapping, Sequence

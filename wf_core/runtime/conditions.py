@@ -74,7 +74,9 @@ def _contained(left: JsonValue, right: JsonValue) -> bool:
         return any(equal(left, element) for element in right)
     if isinstance(right, (str, dict)) and isinstance(left, str):
         return left in right
-    raise _type_error("in", left, right, "an array on the right, or a text on the left and a text or an object on the right")
+    raise _type_error(
+        "in", left, right, "an array on the right, or a text on the left and a text or an object on the right"
+    )
 
 
 def _matches(left: JsonValue, right: JsonValue) -> bool:

@@ -1,8 +1,8 @@
 """The six transitions of a run.
 
-Each is a function of the program, the state and its arguments alone: it awaits nothing, asks no clock, and given the same
-three it leaves the same bytes. The state is updated in place, for a copy would make each append cost the whole list; whoever
-advances a run owns its state. A transition that raises has changed nothing.
+Each is a function of the program, the state and its arguments alone: it awaits nothing, asks no clock, and given the
+same three it leaves the same bytes. The state is updated in place, for a copy would make each append cost the whole
+list; whoever advances a run owns its state. A transition that raises has changed nothing.
 """
 
 from datetime import datetime
@@ -11,6 +11,7 @@ from wf_core.errors import InvalidInput, NotJson, RunRefused, StepFailed
 from wf_core.jsonvalue import JsonValue, check
 from wf_core.runtime import flow, interrupts, nodes
 from wf_core.runtime.dispatch import visit
+from wf_core.runtime.faults import fault
 from wf_core.runtime.program import InterruptCode, NodeCode, Program
 from wf_core.runtime.subgraphs import open_scope
 from wf_core.runtime.traces import note
@@ -37,20 +38,19 @@ def start(program: Program, *, run_id: str, input: JsonValue, now: datetime) -> 
     _check_input(program, input)
     run = RunState(run_id)
     run.linked = program
-    turn = Turn(run, now)
     try:
         open_scope(run, program, (), input)
     except StepFailed as failed:
         run.scopes[0] = Scope(0, (), input, Layer(dict(program.shape.defaults)))
         run.error = RunError(failed.code, failed.message, None, (), 1, "none", failed.details)
-        flow.finish(turn.run, "failed")
+        flow.finish(run, "failed")
         return run
     grow(run, role="root", scope=0, parent=None, step_id=program.plan.start, program=program)
     return run
 
 
 def next_work(program: Program, run: RunState, *, now: datetime) -> Ready | Waiting | Stopped:
-    """Execute whatever needs nobody outside, and say what does: calls to make, a time or a call to wait for, or an answer."""
+    """Execute whatever needs nobody outside, and say what is needed: calls to make, a time to wait for, or an answer."""
     if run.status != "running":
         return Stopped(run.status)
     link(run, program)
@@ -75,9 +75,7 @@ def next_work(program: Program, run: RunState, *, now: datetime) -> Ready | Wait
     return Stopped(run.status)
 
 
-def complete(
-    program: Program, run: RunState, call_id: str, *, outcome: str, output: JsonValue, now: datetime
-) -> None:
+def complete(program: Program, run: RunState, call_id: str, *, outcome: str, output: JsonValue, now: datetime) -> None:
     """Take the result of a call. A result that does not fit its contract, or the state, fails the step.
 
     Raises:
@@ -116,7 +114,7 @@ def resume(program: Program, run: RunState, answer: Answer, *, now: datetime) ->
 
 
 def cancel(program: Program, run: RunState, *, reason: str | None, now: datetime) -> None:
-    """End the run. Calls in flight are no longer known; their driver cancels them. A run that is over stays as it is."""
+    """End the run. Its driver cancels the calls that were in flight. A run that is over stays as it is."""
     if run.status in FINAL:
         return
     link(run, program)
@@ -137,16 +135,16 @@ def _check_input(program: Program, input: JsonValue) -> None:
     try:
         check(input, "input")
     except NotJson as bad:
-        raise InvalidInput(f"The workflow input is not JSON. {bad.message}", hint=bad.hint, details=bad.details) from bad
-    judge = program.input_check
-    if judge is None or judge.accepts(input):
-        return
-    problems = judge.problems(input, "input")
-    raise InvalidInput(
-        "The workflow input does not fit the plan: " + "; ".join(f"{one.where}: {one.message}" for one in problems),
-        hint="Correct workflow_input; no run was created.",
-        details={"problems": [{"where": one.where, "message": one.message} for one in problems]},
-    )
+        raise InvalidInput(
+            f"The workflow input is not JSON. {bad.message}", hint=bad.hint, details=bad.details
+        ) from bad
+    found = fault(program.input_check, input, "input")
+    if found is not None:
+        raise InvalidInput(
+            f"The workflow input does not fit the plan: {found.text}",
+            hint="Correct workflow_input; no run was created.",
+            details={"problems": found.problems},
+        )
 
 
 def _wake_due(run: RunState, now: datetime) -> None:

@@ -1,15 +1,31 @@
 """Expressions, compiled: each becomes a function from what a step can see to a value.
 
-A value that leaves through `compile_expression` may be kept by whoever receives it, so state it comes from is exposed (see
-`wf_core.state.layers`); one that leaves through `compile_peek` may be looked at and not kept.
+A value that leaves through `compile_expression` may be kept by whoever receives it, so the state it comes from is
+exposed (see `wf_core.state.layers`); one that leaves through `compile_peek` may be looked at and not kept.
 """
 
 from collections.abc import Callable, Mapping
 
 from wf_core.errors import StepFailed
 from wf_core.jsonvalue import JsonValue, dumps
-from wf_core.paths import MISSING, GraphPath, Missing, format_path, lookup, parse_graph_path, parse_local_path, parse_template
-from wf_core.plan import ArrayExpression, Expression, ObjectExpression, PathExpression, TemplateExpression, ValueExpression
+from wf_core.paths import (
+    MISSING,
+    GraphPath,
+    Missing,
+    format_path,
+    lookup,
+    parse_graph_path,
+    parse_local_path,
+    parse_template,
+)
+from wf_core.plan import (
+    ArrayExpression,
+    Expression,
+    ObjectExpression,
+    PathExpression,
+    TemplateExpression,
+    ValueExpression,
+)
 from wf_core.runtime.views import View
 
 Evaluate = Callable[[View], JsonValue]

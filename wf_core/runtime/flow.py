@@ -1,6 +1,6 @@
-"""Where a frame goes when its step has ended: on to the next step, to the end of its item, child or run, or into failure.
+"""Where a frame goes when its step has ended: to the next step, to the end of its item, child or run, or into failure.
 
-What a loop or a parent makes of an ended frame is decided when that loop or parent has its turn again; here it is only noted.
+What a loop or a parent makes of an ended frame is decided when it has its turn again; here it is only noted.
 """
 
 from typing import Any
@@ -40,7 +40,7 @@ def advance(
     )
     asked = isinstance(frame.activity, Asking)
     frame.activity = None
-    if target == END or target == BREAK:
+    if target in (END, BREAK):
         if target == BREAK:
             _loop_around(run, frame).broken = True
         end(turn, frame, "ok")

@@ -4,6 +4,7 @@ How the writes of concurrent items meet is `barriers`; who counts as executing i
 """
 
 from wf_core.errors import StepFailed
+from wf_core.jsonvalue import JsonValue
 from wf_core.paths import Missing
 from wf_core.plan import BREAK, END
 from wf_core.runtime.barriers import meet
@@ -111,5 +112,5 @@ def _collect_serial(frame: Frame, code: ForeachCode, loop: Looping) -> None:
 
 
 def _collected(target: Target, loop: Looping, index: int, error: RunError) -> Write:
-    record = {"code": error.code, "message": error.message, "step_id": error.step_id}
+    record: dict[str, JsonValue] = {"code": error.code, "message": error.message, "step_id": error.step_id}
     return target.path, "append", {"index": index, "item": loop.items[index], "error": record}

@@ -12,7 +12,8 @@ from wf_core.errors import (
     StaleInterrupt,
     StepFailed,
 )
-from wf_core.jsonvalue import JsonValue, canonical, check
+from wf_core.jsonvalue import canonical, check
+from wf_core.runtime.faults import fault
 from wf_core.runtime.flow import advance, fail_step
 from wf_core.runtime.outputs import map_result, require
 from wf_core.runtime.patches import apply_writes
@@ -57,7 +58,7 @@ def visit_interrupt(turn: Turn, frame: Frame, code: InterruptCode) -> None:
 
 
 def find_question(run: RunState, answer: Answer) -> Interrupt:
-    """Find the question that an answer is for, and refuse an answer that does not fit it. Changes nothing.
+    """Find the question that an answer is for, and refuse an answer that does not fit it.
 
     Raises:
         RunNotInterrupted, StaleInterrupt, AmbiguousInterrupt, PersonRequired, InvalidResumeOutcome, InvalidResumePayload
@@ -134,19 +135,14 @@ def _check_payload(interrupt: Interrupt, answer: Answer) -> None:
     try:
         check(answer.payload, "payload")
     except NotJson as bad:
-        raise InvalidResumePayload(f"The answer is not JSON. {bad.message}", hint=bad.hint, details=bad.details) from bad
+        raise InvalidResumePayload(
+            f"The answer is not JSON. {bad.message}", hint=bad.hint, details=bad.details
+        ) from bad
     schema = interrupt.schema_for(answer.outcome)
-    judge = compile_schema(schema)
-    if judge is None or judge.accepts(answer.payload):
-        return
-    problems = judge.problems(answer.payload, "payload")
-    details: dict[str, JsonValue] = {
-        "interrupt_id": interrupt.id,
-        "problems": [{"where": one.where, "message": one.message} for one in problems],
-        "resume_schema": schema,
-    }
-    raise InvalidResumePayload(
-        "The answer does not fit the question: " + "; ".join(f"{one.where}: {one.message}" for one in problems),
-        hint="Send a resume_payload that fits resume_schema; nothing was changed.",
-        details=details,
-    )
+    found = fault(compile_schema(schema), answer.payload, "payload")
+    if found is not None:
+        raise InvalidResumePayload(
+            f"The answer does not fit the question: {found.text}",
+            hint="Send a resume_payload that fits resume_schema; nothing was changed.",
+            details={"interrupt_id": interrupt.id, "problems": found.problems, "resume_schema": schema},
+        )

@@ -68,7 +68,9 @@ def complete_call(turn: Turn, frame: Frame, code: NodeCode, call: Call, outcome:
         _judge(code, outcome, output)
         _succeed(turn, frame, code, call, outcome, output)
     except NotJson as bad:
-        failed = StepFailed("output_invalid", f"The result of {code.capability} is not JSON. {bad}", details=bad.details)
+        failed = StepFailed(
+            "output_invalid", f"The result of {code.capability} is not JSON. {bad}", details=bad.details
+        )
         fail_step(turn, frame, failed, side_effects=known, input=call.input)
     except StepFailed as failed:
         fail_step(turn, frame, failed, side_effects=known, input=call.input, output=output)
@@ -83,7 +85,11 @@ def fail_call(turn: Turn, frame: Frame, code: NodeCode, call: Call, failure: Cal
         frame.activity = Delayed(due_at, call)
         turn.run.delays[frame.id] = due_at
         return
-    if failure.code == CAPABILITY_ERROR and ERROR_OUTCOME in code.contract.outcomes and ERROR_OUTCOME in code.step.routes:
+    if (
+        failure.code == CAPABILITY_ERROR
+        and ERROR_OUTCOME in code.contract.outcomes
+        and ERROR_OUTCOME in code.step.routes
+    ):
         try:
             _succeed(turn, frame, code, call, ERROR_OUTCOME, {"message": failure.message})
             return

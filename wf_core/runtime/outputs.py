@@ -1,11 +1,11 @@
 """What leaves a step or a workflow: the writes that a result maps to, and the plan's own output."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from wf_core.errors import StepFailed
 from wf_core.jsonvalue import JsonValue
 from wf_core.paths import Missing, format_path, lookup
+from wf_core.runtime.faults import fault
 from wf_core.runtime.program import Mapped, Program
 from wf_core.runtime.targets import Target
 from wf_core.runtime.views import View
@@ -51,9 +51,6 @@ def workflow_output(program: Program, scope: Scope) -> JsonValue:
 
 def require(code: str, what: str, check: Check | None, value: JsonValue, where: str) -> None:
     """Fail the step with `code` unless the value fits."""
-    if check is None or check.accepts(value):
-        return
-    problems = check.problems(value, where)
-    text = "; ".join(f"{problem.where}: {problem.message}" for problem in problems)
-    details: dict[str, Any] = {"problems": [{"where": one.where, "message": one.message} for one in problems]}
-    raise StepFailed(code, f"{what} does not fit its schema: {text}", details=details)
+    found = fault(check, value, where)
+    if found is not None:
+        raise StepFailed(code, f"{what} does not fit its schema: {found.text}", details={"problems": found.problems})

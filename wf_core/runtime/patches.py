@@ -1,7 +1,7 @@
 """Committing what a step writes: all of it, or nothing.
 
-Every write is reduced into the value that is there, every top-level field that was touched is proved valid, and only then does
-the layer change.
+Every write is reduced into the value that is there, every top-level field that was touched is proved valid, and only
+then does the layer change.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from itertools import combinations
 from wf_core.errors import StepFailed
 from wf_core.jsonvalue import JsonValue
 from wf_core.paths import MISSING, Missing, lookup, overlaps
+from wf_core.runtime.faults import fault
 from wf_core.runtime.targets import Segments, StateShape, Target
 from wf_core.schemas import Check
 from wf_core.state import Layer, Write
@@ -71,7 +72,7 @@ def merge_writes(shape: StateShape, layer: Layer, logs: Sequence[Sequence[Write]
 
 
 def _plan_merge(plan: _Plan, layer: Layer, target: Target, values: list[JsonValue]) -> None:
-    """Plan all writes to one path; those that build a list are reduced together, so that n of them do not copy it n times."""
+    """Plan all writes to one path; those that build a list are reduced together, for n copies of it would cost n²."""
     match target.reducer:
         case "append":
             if not _plan_appends(plan, layer, target, values):
@@ -129,15 +130,10 @@ def _prove(shape: StateShape, plan: _Plan) -> None:
 
 
 def _require(check: Check | None, value: JsonValue | Missing, where: str) -> None:
-    if check is None or isinstance(value, Missing) or check.accepts(value):
-        return
-    problems = check.problems(value, where)
-    text = "; ".join(f"{problem.where}: {problem.message}" for problem in problems)
-    raise StepFailed(
-        "state_invalid",
-        f"The state would not fit its schema: {text}",
-        details={"problems": [{"where": problem.where, "message": problem.message} for problem in problems]},
-    )
+    found = None if isinstance(value, Missing) else fault(check, value, where)
+    if found is not None:
+        text = f"The state would not fit its schema: {found.text}"
+        raise StepFailed("state_invalid", text, details={"problems": found.problems})
 
 
 def _commit(plan: _Plan, layer: Layer, writes: Sequence[Write]) -> None:

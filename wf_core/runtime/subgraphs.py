@@ -1,6 +1,5 @@
 """Subgraph steps: a child workflow with an input and a state of its own."""
 
-from wf_core.errors import StepFailed
 from wf_core.jsonvalue import JsonValue
 from wf_core.runtime.flow import advance, pass_on
 from wf_core.runtime.outputs import map_result, require
@@ -38,9 +37,7 @@ def visit_subgraph(turn: Turn, frame: Frame, code: SubgraphCode) -> None:
     require("input_invalid", "The input of the child workflow", code.child.input_check, arguments, "input")
     path = (*run.scopes[frame.scope].program, frame.step_id)
     scope = open_scope(run, code.child, path, arguments)
-    child = grow(
-        run, role="child", scope=scope.id, parent=frame, step_id=code.child.plan.start, program=code.child
-    )
+    child = grow(run, role="child", scope=scope.id, parent=frame, step_id=code.child.plan.start, program=code.child)
     frame.activity = InChild(child.id)
     rest(run, frame)
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from wf_core.plan import ForeachStep
 from wf_core.runtime.patches import merge_writes
 from wf_core.runtime.program import Program
-from wf_core.state import Asking, Calling, Delayed, Frame, InChild, Layer, Lineage, Looping, Role, RunState, Scope
+from wf_core.state import Asking, Calling, Delayed, Frame, InChild, Layer, Lineage, Looping, Role, RunState
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +90,8 @@ def wake_or_park(run: RunState, frame: Frame) -> None:
 
 def prune(run: RunState, frame: Frame) -> None:
     """Remove a frame and everything below it: calls (their driver is to cancel them), questions, writes, scopes."""
+    for child in _children(run, frame):
+        prune(run, child)
     match frame.activity:
         case Calling(call=call):
             run.calls.pop(call, None)
@@ -97,13 +99,7 @@ def prune(run: RunState, frame: Frame) -> None:
             run.delays.pop(frame.id, None)
         case Asking(interrupt=interrupt):
             run.interrupts.pop(interrupt, None)
-        case InChild(frame=child):
-            if child in run.frames:
-                prune(run, run.frames[child])
-        case Looping():
-            for child in list(frame.activity.active.values()):
-                prune(run, run.frames[child])
-        case None:
+        case _:
             pass
     if frame.busy:
         frame.busy = 1  # one step down empties it, whoever was awake below
@@ -112,6 +108,17 @@ def prune(run: RunState, frame: Frame) -> None:
     run.lineages.pop(frame.id, None)
     if frame.role == "child":
         del run.scopes[frame.scope]
+
+
+def _children(run: RunState, frame: Frame) -> list[Frame]:
+    match frame.activity:
+        case InChild(frame=child):
+            numbers = [child]
+        case Looping() as loop:
+            numbers = list(loop.active.values())
+        case _:
+            numbers = []
+    return [run.frames[number] for number in numbers if number in run.frames]
 
 
 def link(run: RunState, program: Program) -> None:
@@ -155,8 +162,8 @@ def _link_frame(run: RunState, frame: Frame, program: Program) -> None:
 
 def _shift(run: RunState, frame: Frame, by: int) -> None:
     """Count somebody awake more or less, as far up as that changes whether anybody is."""
-    current: Frame | None = frame
-    while current is not None:
+    current = frame
+    while True:
         was = current.busy > 0
         current.busy += by
         if (current.busy > 0) == was:

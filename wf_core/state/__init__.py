@@ -1,6 +1,17 @@
 """Everything the kernel needs to go on with a run, as plain records. What changes them is `wf_core.runtime`."""
 
-from wf_core.state.frames import Asking, Calling, ChildEnd, Delayed, Frame, InChild, Looping, Role, RunError, SideEffects
+from wf_core.state.frames import (
+    Asking,
+    Calling,
+    ChildEnd,
+    Delayed,
+    Frame,
+    InChild,
+    Looping,
+    Role,
+    RunError,
+    SideEffects,
+)
 from wf_core.state.layers import Layer, Write
 from wf_core.state.pending import Call, Interrupt
 from wf_core.state.run import FINAL, Counters, Lineage, RunState, RunStatus, Scope

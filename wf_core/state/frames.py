@@ -1,7 +1,7 @@
 """Where a run stands: one frame for each place at which it goes on by itself.
 
-The root, each item of a loop and each child workflow is a frame. A frame has a role (how its end is understood) and, while its
-step is under way, an activity (what it waits for). Frames form a tree by `parent`.
+The root, each item of a loop and each child workflow is a frame. A frame has a role (how its end is understood) and,
+while its step is under way, an activity (what it waits for). Frames form a tree by `parent`.
 """
 
 from dataclasses import dataclass, field
@@ -118,7 +118,7 @@ class Frame:
     index: int | None
     """Which item of the parent's loop, from 0; None in other roles."""
     lineage: int | None
-    """The concurrent item whose writes this frame's join: a frame's id, often its own. None writes to the scope itself."""
+    """The concurrent item, by its frame, whose writes this frame's join; None writes to the scope itself."""
     step_id: str
     activity: Activity | None = None
     """None: the step has not begun."""

@@ -38,7 +38,7 @@ class Layer:
         layer: Layer | None = self
         while layer is not None:
             if layer.lazy and name in layer.lazy:
-                layer._catch_up(name)
+                layer.catch_up(name)
             value = layer.values.get(name, MISSING)
             if not isinstance(value, Missing):
                 return value
@@ -52,7 +52,7 @@ class Layer:
             return dict(self.values)
         merged = self.parent.whole()
         for name in list(self.lazy):
-            self._catch_up(name)
+            self.catch_up(name)
         self.owned.clear()
         merged.update(self.values)
         return merged
@@ -99,7 +99,7 @@ class Layer:
         self.owned.add(path)
         return ours
 
-    def _catch_up(self, name: str) -> None:
+    def catch_up(self, name: str) -> None:
         """Show the appends that were only noted."""
         noted = self.lazy.pop(name)
         if self.parent is None:
