@@ -29,8 +29,8 @@ class UnknownCall(RunRefused, LookupError):
     code = "call_not_found"
 
 
-def start(program: Program, *, run_id: str, input: JsonValue, now: datetime) -> RunState:
-    """Begin a run at its first step.
+def start(program: Program, *, run_id: str, input: JsonValue) -> RunState:
+    """Begin a run before its first step.
 
     Raises:
         InvalidInput: the input is not JSON or does not fit the plan's input schema; there is no run.
@@ -50,7 +50,7 @@ def start(program: Program, *, run_id: str, input: JsonValue, now: datetime) -> 
 
 
 def next_work(program: Program, run: RunState, *, now: datetime) -> Ready | Waiting | Stopped:
-    """Execute whatever needs nobody outside, and say what is needed: calls to make, a time to wait for, or an answer."""
+    """Execute whatever needs nobody outside, and say what is needed: calls, a time to wait for, or an answer."""
     if run.status != "running":
         return Stopped(run.status)
     link(run, program)

@@ -1,4 +1,4 @@
-"""What is wrong with a value that does not fit its schema, put into words and data once for every error that says so."""
+"""What is wrong with a value that does not fit its schema, put into words once for every error that says so."""
 
 from dataclasses import dataclass
 

@@ -61,7 +61,8 @@ def find_question(run: RunState, answer: Answer) -> Interrupt:
     """Find the question that an answer is for, and refuse an answer that does not fit it.
 
     Raises:
-        RunNotInterrupted, StaleInterrupt, AmbiguousInterrupt, PersonRequired, InvalidResumeOutcome, InvalidResumePayload
+        RunRefused: RunNotInterrupted, StaleInterrupt, AmbiguousInterrupt, PersonRequired, InvalidResumeOutcome or
+            InvalidResumePayload; nothing was changed.
     """
     interrupt = _named(run, answer.interrupt_id)
     if interrupt.answered_by == "person" and not answer.person:
