@@ -8,8 +8,9 @@ from typing import Any, cast
 from wf_core.plan import BREAK, END, WorkflowPlan
 from wf_core.plan.base import STEP_ID_PATTERN
 from wf_core.plan.steps import STEP_RECORDS, AnyStep
+from wf_core.schemas.engine import shown
 from wf_core.validation.report import Findings, suggest
-from wf_core.validation.shapes import kind_of, quoted, read_record
+from wf_core.validation.shapes import kind_of, read_record
 
 _PLAN_STAND_INS: Mapping[str, Any] = {
     "name": "unnamed",
@@ -96,7 +97,7 @@ def _read_step(step_id: str, document: object, found: Findings) -> AnyStep | Non
     if step_id in (END, BREAK) or not _STEP_ID.fullmatch(step_id):
         found.error(
             "invalid_type",
-            f"{quoted(step_id)} is no step id.",
+            f"{shown(step_id)} is no step id.",
             f"A step id is letters, digits, `_` and `-`, begins with a letter or `_`, and is not {END} or {BREAK}.",
         )
     if not isinstance(document, dict):
@@ -109,6 +110,6 @@ def _read_step(step_id: str, document: object, found: Findings) -> AnyStep | Non
     kind = step["type"]
     if not isinstance(kind, str) or kind not in STEP_RECORDS:
         hint = suggest(kind if isinstance(kind, str) else "", STEP_RECORDS)
-        found.at("type").error("invalid_type", f"{quoted(kind)} is no type of step.", hint)
+        found.at("type").error("invalid_type", f"{shown(kind)} is no type of step.", hint)
         return None
     return read_record(STEP_RECORDS[kind], step, found, stand_ins=_STEP_STAND_INS)[0]

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from wf_core.ids import close_matches
 from wf_core.plan import WorkflowPlan
+from wf_core.schemas.engine import pointer_to
 
 MAX_LISTED = 12
 """So many known names are listed at most where none of them looks like the wrong one."""
@@ -64,15 +65,10 @@ class Findings:
         return Findings(self.issues, (*self.place, *segments))
 
     def error(self, code: str, message: str, hint: str | None = None) -> None:
-        self.issues.append(Issue("error", code, pointer(self.place), message, hint))
+        self.issues.append(Issue("error", code, pointer_to(self.place), message, hint))
 
     def warning(self, code: str, message: str, hint: str | None = None) -> None:
-        self.issues.append(Issue("warning", code, pointer(self.place), message, hint))
-
-
-def pointer(place: Place) -> str:
-    """Write a place as a JSON pointer (RFC 6901)."""
-    return "".join(f"/{str(segment).replace('~', '~0').replace('/', '~1')}" for segment in place)
+        self.issues.append(Issue("warning", code, pointer_to(self.place), message, hint))
 
 
 def split_pointer(text: str) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ from typing import Any, cast
 
 from wf_core.plan import REDUCERS
 from wf_core.schemas import JsonSchema, schema_issues
+from wf_core.schemas.engine import shown
 from wf_core.validation.report import Findings, split_pointer, suggest
-from wf_core.validation.shapes import quoted
 
 Conjuncts = list[dict[str, Any]]
 """Schemas that all hold at one place."""
@@ -45,7 +45,7 @@ def check_reducers(state_schema: JsonSchema, found: Findings) -> None:
             )
             if not isinstance(reducer, str) or reducer not in REDUCERS:
                 hint = suggest(reducer if isinstance(reducer, str) else "", REDUCERS)
-                place.at("reducer").error("unknown_reducer", f"{quoted(reducer)} is no reducer.", hint)
+                place.at("reducer").error("unknown_reducer", f"{shown(reducer)} is no reducer.", hint)
 
 
 def properties_of(schema: object) -> dict[str, Any]:

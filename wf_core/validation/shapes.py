@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from wf_core.ids import close_matches
-from wf_core.jsonvalue import JsonValue, clone, dumps
+from wf_core.jsonvalue import JsonValue, clone
 from wf_core.plan.base import PlanRecord
 from wf_core.plan.bindings import (
     EXPRESSION_KINDS,
@@ -26,12 +26,10 @@ from wf_core.plan.conditions import OPERATORS, Compare, Exists, Logic, Not
 from wf_core.plan.refs import CapabilityRef, WorkflowRef
 from wf_core.plan.steps import CollectErrors, RetryPolicy
 from wf_core.plan.workflow import Limits, WorkflowPlan
+from wf_core.schemas.engine import shown
 from wf_core.validation.report import Findings, Place, Segment, suggest
 
 Record = TypeVar("Record", bound=PlanRecord)
-
-MAX_SHOWN = 80
-"""Characters of a value that a message quotes."""
 
 _INNER_RECORDS: Mapping[str, type[PlanRecord]] = {
     "<path>": PathExpression,
@@ -120,7 +118,7 @@ def _report(record: type[PlanRecord], fault: ErrorDetails, document: Mapping[str
         here.error("invalid_type", f"Expected {_EXPECTED[kind]}, found {kind_of(value)}.")
     else:
         message = fault["msg"].removeprefix("Value error, ").removeprefix("Input ")
-        here.error("invalid_type", f"{quoted(value)}: {message}.")
+        here.error("invalid_type", f"{shown(value)}: {message}.")
 
 
 def _report_unknown_key(key: str, known: Sequence[str], here: Findings) -> None:
@@ -133,7 +131,7 @@ def _report_unknown_key(key: str, known: Sequence[str], here: Findings) -> None:
 
 
 def _report_no_expression(value: object, here: Findings) -> None:
-    shown = quoted(value)
+    text = shown(value)
     if isinstance(value, dict):
         for key in cast("dict[str, Any]", value):
             close = close_matches(key, EXPRESSION_KINDS, 1)
@@ -141,21 +139,21 @@ def _report_no_expression(value: object, here: Findings) -> None:
                 here.at(key).error("unknown_key", f"`{key}` is no key of an expression.", f"Did you mean `{close[0]}`?")
                 return
         hint = (
-            'Write {"object": {key: expression}} to put it together, or {"value": ' + shown + "} for it as it stands."
+            f'Write {{"object": {{key: expression}}}} to put it together, or {{"value": {text}}} for it as it stands.'
         )
     elif isinstance(value, list):
-        hint = 'Write {"array": [expression]} to put it together, or {"value": ' + shown + "} for it as it stands."
+        hint = f'Write {{"array": [expression]}} to put it together, or {{"value": {text}}} for it as it stands.'
     else:
-        path = shown if isinstance(value, str) else '"state.field"'
-        hint = f'Write {{"path": {path}}} to read what is there, or {{"value": {shown}}} for the literal.'
-    here.error("invalid_type", f"{shown} stands where an expression belongs.", hint)
+        path = text if isinstance(value, str) else '"state.field"'
+        hint = f'Write {{"path": {path}}} to read what is there, or {{"value": {text}}} for the literal.'
+    here.error("invalid_type", f"{text} stands where an expression belongs.", hint)
 
 
 def _report_no_condition(value: object, here: Findings) -> None:
     if not isinstance(value, dict):
         here.error(
             "invalid_type",
-            f"{quoted(value)} stands where a condition belongs.",
+            f"{shown(value)} stands where a condition belongs.",
             'Write {"op": "eq", "left": {"path": "state.field"}, "right": {"value": 1}} or another operator.',
         )
         return
@@ -165,7 +163,7 @@ def _report_no_condition(value: object, here: Findings) -> None:
     else:
         op = condition["op"]
         here.at("op").error(
-            "invalid_type", f"{quoted(op)} is no operator.", suggest(op, OPERATORS) if isinstance(op, str) else None
+            "invalid_type", f"{shown(op)} is no operator.", suggest(op, OPERATORS) if isinstance(op, str) else None
         )
 
 
@@ -229,12 +227,6 @@ def _remove(document: dict[str, Any], place: Place) -> None:
     for segment in place[:-1]:
         parent = parent[segment]
     parent.pop(place[-1], None)
-
-
-def quoted(value: object) -> str:
-    """Quote a value of the plan in a message, not too long."""
-    text = dumps(value).decode()
-    return text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + "…"
 
 
 def _either(names: Sequence[str]) -> str:
