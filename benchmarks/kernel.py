@@ -53,7 +53,7 @@ def chain(length: int) -> dict[str, Any]:
 def carry_out(program: Program, length: int) -> float:
     """Drive one run from start to end; give the seconds it took."""
     began = time.perf_counter()
-    run = start(program, run_id="run_bench", input={}, now=NOW)
+    run = start(program, run_id="run_bench", input={})
     while isinstance(work := next_work(program, run, now=NOW), Ready):
         for call in work.calls:
             value = call.input["value"]
