@@ -5,7 +5,7 @@ Filling them from stored records is the business of the operation (or of `summar
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 RunStatus = Literal["running", "interrupted", "completed", "failed", "cancelled"]
 SummaryStatus = Literal["running", "interrupted", "completed", "failed", "cancelled", "unrunnable"]
@@ -139,7 +139,7 @@ class RunList(Answer):
 
 
 class TraceEntry(Answer):
-    """What one step did. Values longer than 4 KiB are shortened and marked `{"$truncated": true, "bytes", "preview"}`."""
+    """What one step did. Longer values than 4 KiB are shortened: `{"$truncated": true, "bytes": n, "preview": "…"}`."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -224,8 +224,12 @@ class ArtifactRow(Answer):
 
 
 class ArtifactList(Answer):
+    """Artifacts by id."""
+
     artifacts: list[ArtifactRow]
     next_cursor: str | None
+    diagnostics: list[Diagnostic] = []
+    """Stored artifacts that cannot be read."""
 
 
 class ArtifactView(Answer):
@@ -241,6 +245,8 @@ class ArtifactView(Answer):
 
 
 class DeletedArtifact(Answer):
+    """What was deleted."""
+
     artifact_id: str
     version: int | None
     """None when every version was deleted."""
@@ -257,10 +263,14 @@ class DeploymentView(Answer):
     updated_at: str
     runnable: bool
     diagnostics: list[Diagnostic]
+    input_schema: JsonSchema
+    """What the plan asks of `workflow_input`."""
     next_actions: list[str] = []
 
 
 class DeploymentRow(Answer):
+    """One deployment of a list."""
+
     deployment_id: str
     artifact_id: str
     artifact_version: int
@@ -270,11 +280,17 @@ class DeploymentRow(Answer):
 
 
 class DeploymentList(Answer):
+    """Deployments by id."""
+
     deployments: list[DeploymentRow]
     next_cursor: str | None
+    diagnostics: list[Diagnostic] = []
+    """Stored deployments that cannot be read."""
 
 
 class DeletedDeployment(Answer):
+    """What was deleted."""
+
     deployment_id: str
 
 
@@ -290,6 +306,8 @@ class HintsView(Answer):
 
 
 class CapabilityRow(Answer):
+    """One capability of a list."""
+
     name: str
     """`source.capability`."""
     source: str
@@ -300,6 +318,8 @@ class CapabilityRow(Answer):
 
 
 class CapabilityList(Answer):
+    """Capabilities by name."""
+
     capabilities: list[CapabilityRow]
     next_cursor: str | None
     diagnostics: list[Diagnostic] = []
@@ -322,15 +342,19 @@ class CallAnswer(Answer):
 
 
 class SourceRow(Answer):
+    """One source of a list."""
+
     name: str
     kind: Literal["std", "python", "mcp"]
     enabled: bool
-    status: str
-    """What is known without connecting."""
+    status: Literal["ready", "idle", "unavailable", "disabled"]
+    """As far as is known without trying it; an idle one is tried by the next use."""
     diagnostics: list[Diagnostic] = []
 
 
 class SourceList(Answer):
+    """Every configured source."""
+
     sources: list[SourceRow]
 
 
@@ -338,4 +362,4 @@ class SourceCheck(SourceRow):
     """A source that was asked for its capabilities."""
 
     available: bool
-    capabilities: list[str] = Field(default_factory=list[str])
+    capabilities: list[str]

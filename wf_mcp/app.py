@@ -1,0 +1,73 @@
+"""The composition root: what one program has open, from its start to its end."""
+
+import os
+import secrets
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import anyio
+import platformdirs
+
+from wf_artifacts.clock import Clock, SystemClock
+from wf_artifacts.stores import Stores, open_stores
+from wf_core.ids import RUN_ID_RANDOM_BITS
+from wf_mcp.config import Config, Redactor, load_config
+from wf_mcp.execution.advance import Means
+from wf_mcp.execution.runs import RunDriver
+from wf_mcp.sources.registry import SourceRegistry
+
+_CHANCE = secrets.SystemRandom()
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """Everything that the operations work with. Open one with `App.open`."""
+
+    home: Path
+    config: Config
+    clock: Clock
+    redactor: Redactor
+    stores: Stores
+    registry: SourceRegistry
+    runs: RunDriver
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls,
+        home: Path | None = None,
+        config: Path | None = None,
+        cwd: Path | None = None,
+        clock: Clock | None = None,
+        environ: Mapping[str, str] = os.environ,
+    ) -> AsyncGenerator[Self]:
+        """Read the configuration and make everything ready; sources are loaded and connected when they are first used.
+
+        `home` defaults to WF_HOME, else the user's data folder. At the end, runs under way are left as they were last
+        stored. Enter and leave in the same task.
+
+        Raises:
+            InvalidConfig: the configuration cannot be used.
+        """
+        where = home or default_home(environ)
+        settings = load_config(config, cwd=cwd or Path.cwd(), home=where)
+        time, redactor = clock or SystemClock(), Redactor()
+        stores = open_stores(settings.store or where.resolve().as_uri())
+        async with (
+            SourceRegistry.open(settings, redactor, environ=environ, clock=time) as registry,
+            anyio.create_task_group() as tasks,
+        ):
+            means = Means(stores.runs, registry, time, _CHANCE.random, settings.max_bytes)
+            runs = RunDriver(means, tasks, lambda: secrets.randbits(RUN_ID_RANDOM_BITS))
+            try:
+                yield cls(where, settings, time, redactor, stores, registry, runs)
+            finally:
+                tasks.cancel_scope.cancel()
+
+
+def default_home(environ: Mapping[str, str]) -> Path:
+    """Give the folder where everything is kept when none is named."""
+    return Path(environ.get("WF_HOME") or platformdirs.user_data_dir("wf-mcp"))

@@ -1,0 +1,61 @@
+"""One call of a capability: found by the pin alone, bounded in time and size.
+
+Whether a failure is repeated is decided by the kernel; here it is only said what happened.
+"""
+
+from collections.abc import Mapping
+
+import anyio
+
+from wf_artifacts.runs.environment import PinnedCapability
+from wf_core import CallContext, jsonvalue
+from wf_core.calls.capability import idempotency_key
+from wf_core.runtime import CallFailure, Invocation
+from wf_mcp.sources.protocol import CallFailed, CallResult, CapabilitySource
+
+
+async def invoke(
+    sources: Mapping[str, CapabilitySource],
+    pinned: PinnedCapability,
+    invocation: Invocation,
+    *,
+    run_id: str,
+    max_bytes: int,
+) -> CallResult | CallFailure:
+    """Carry out `invocation` with the source that the run is pinned to, whatever bears its logical name today.
+
+    A time limit ends the attempt; whether it executed is then unknown. Cancellation goes through to the source.
+    """
+    source = sources.get(pinned.source)
+    if source is None:
+        message = f"The source {pinned.source!r} is not configured any more."
+        return CallFailure(code="source_not_found", message=message, executed=False)
+    context = CallContext(
+        run_id=run_id,
+        step_id=invocation.step_id,
+        path=invocation.path,
+        attempt=invocation.attempt,
+        idempotency_key=idempotency_key(run_id, invocation.call_id),
+    )
+    with anyio.CancelScope() as limit:
+        if invocation.timeout_seconds is not None:
+            limit.deadline = anyio.current_time() + invocation.timeout_seconds
+        try:
+            result = await source.call(pinned.name, invocation.input, context)
+        except CallFailed as failed:
+            return CallFailure(
+                code=failed.code, message=failed.message, executed=failed.executed, details=failed.details
+            )
+        return _bounded(result, invocation, max_bytes)
+    message = f"{invocation.capability} did not answer within {invocation.timeout_seconds:g} seconds."
+    return CallFailure(code="timeout", message=message, executed=True)
+
+
+def _bounded(result: CallResult, invocation: Invocation, max_bytes: int) -> CallResult | CallFailure:
+    size = jsonvalue.size(result.output)
+    if size <= max_bytes:
+        return result
+    message = f"The result of {invocation.capability} has {size} bytes as compact JSON; at most {max_bytes} are taken."
+    return CallFailure(
+        code="too_large", message=message, executed=True, details={"bytes": size, "max_bytes": max_bytes}
+    )

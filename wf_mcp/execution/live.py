@@ -1,0 +1,105 @@
+"""A run while this process advances it: what happens to it, and who wants to hear of it.
+
+Advancing it is `runs`; here the advancing task, the calls in flight and the waiters meet.
+"""
+
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import anyio
+
+from wf_artifacts.runs.environment import PinnedEnvironment
+from wf_artifacts.runs.models import RunRecord
+from wf_artifacts.runs.store import Claim
+from wf_core.errors import WfError
+from wf_core.runtime import CallFailure, Program
+from wf_core.state import RunState
+from wf_mcp.sources.protocol import CallResult
+
+Progress = Callable[[int, str], Awaitable[None]]
+"""Told how many steps have been executed, which grows from call to call, and what is under way."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallEnded:
+    """A call in flight gave its result, or failed."""
+
+    call_id: str
+    result: CallResult | CallFailure
+
+
+@dataclass(frozen=True, slots=True)
+class CancelAsked:
+    """Somebody wants the run to end."""
+
+    reason: str | None
+
+
+Event = CallEnded | CancelAsked
+
+
+class LiveRun:
+    """One run that is being advanced, its claim and its state."""
+
+    def __init__(
+        self, claim: Claim, program: Program, run: RunState, record: RunRecord, environment: PinnedEnvironment
+    ) -> None:
+        self.claim = claim
+        self.program = program
+        self.run = run
+        self.environment = environment
+        self.record = record
+        """As it was last stored."""
+        self.fault: WfError | None = None
+        """Why advancing ended although the run did not stop. It stands as `record` says."""
+        self._inbox: deque[Event] = deque()
+        self._arrived = anyio.Event()
+        self._ended = anyio.Event()
+        self._steps = 0
+        self._message = ""
+        self._moved = anyio.Event()
+
+    def post(self, event: Event) -> None:
+        """Let the advancing task know of `event`."""
+        self._inbox.append(event)
+        self._arrived.set()
+
+    async def receive(self, *, seconds: float | None) -> list[Event]:
+        """Wait for at most `seconds` for what was posted, and take all of it, in the order in which it came."""
+        with anyio.CancelScope() as limit:
+            if seconds is not None:
+                limit.deadline = anyio.current_time() + seconds
+            await self._arrived.wait()
+        taken = list(self._inbox)
+        self._inbox.clear()
+        self._arrived = anyio.Event()
+        return taken
+
+    def report(self, message: str) -> None:
+        """Show the followers where the run is."""
+        self._steps, self._message = self.run.steps_executed, message
+        self._moved.set()
+        self._moved = anyio.Event()
+
+    def end(self) -> None:
+        """Let those go who wait; the run is stored and its claim is free."""
+        self._ended.set()
+        self._moved.set()
+
+    async def wait(self) -> None:
+        """Wait until nobody advances the run here any more."""
+        await self._ended.wait()
+
+    async def follow(self, progress: Progress) -> None:
+        """Wait as `wait` does, and tell of each advance. A slow listener misses steps, it does not hold up the run."""
+        told = 0
+        while True:
+            moved = self._moved
+            if self._steps > told:
+                told = self._steps
+                await progress(told, self._message)
+            elif self._ended.is_set():
+                return
+            else:
+                await moved.wait()

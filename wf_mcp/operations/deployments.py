@@ -1,0 +1,109 @@
+"""Binding artifact versions to sources, under names by which they are run."""
+
+from wf_artifacts.catalog.models import Deployment
+from wf_artifacts.clock import iso
+from wf_core.ids import ArtifactId, DeploymentId
+from wf_mcp.app import App
+from wf_mcp.execution import pins
+from wf_mcp.operations.checks import check_limit, storable
+from wf_mcp.operations.cursors import bind, release
+from wf_mcp.operations.models import (
+    DeletedDeployment,
+    DeploymentList,
+    DeploymentRow,
+    DeploymentView,
+)
+from wf_mcp.operations.summaries import damaged, diagnose
+
+
+async def create_deployment(
+    app: App,
+    *,
+    deployment_id: str,
+    artifact_id: str,
+    version: int | None = None,
+    bindings: dict[str, str] | None = None,
+    replace: bool = False,
+) -> DeploymentView:
+    """Bind an artifact version, the newest when none is named, to sources.
+
+    A logical source that is not bound means the source of that name. A deployment that cannot run now is created all
+    the same: its diagnostics say what is missing.
+
+    Raises:
+        ArtifactNotFound, DeploymentExists, InvalidArgument, StoreFull: nothing was created.
+    """
+    storable(app, "bindings", bindings or {})
+    artifact = await app.stores.catalog.load_artifact(ArtifactId(artifact_id), version)
+    now = app.clock.now()
+    draft = Deployment(
+        deployment_id=DeploymentId(deployment_id),
+        artifact_id=artifact.artifact_id,
+        artifact_version=artifact.version,
+        bindings=bindings or {},
+        call_policy=None,
+        created_at=now,
+        updated_at=now,
+    )
+    return await _view(app, await app.stores.catalog.save_deployment(draft, replace=replace))
+
+
+async def list_deployments(app: App, *, cursor: str | None = None, limit: int = 20) -> DeploymentList:
+    """List deployments by id."""
+    check_limit(limit)
+    page = await app.stores.catalog.list_deployments(cursor=release(cursor, "deployments"), limit=limit)
+    rows = [
+        DeploymentRow(
+            deployment_id=deployment.deployment_id,
+            artifact_id=deployment.artifact_id,
+            artifact_version=deployment.artifact_version,
+            bindings=deployment.bindings,
+            created_at=iso(deployment.created_at),
+            updated_at=iso(deployment.updated_at),
+        )
+        for deployment in page.items
+    ]
+    return DeploymentList(
+        deployments=rows,
+        next_cursor=bind(page.next_cursor, "deployments"),
+        diagnostics=[damaged(one) for one in page.damaged],
+    )
+
+
+async def inspect_deployment(app: App, *, deployment_id: str) -> DeploymentView:
+    """Show a deployment, and validate it against what the sources offer now.
+
+    Raises:
+        DeploymentNotFound: names close ids.
+    """
+    return await _view(app, await app.stores.catalog.load_deployment(DeploymentId(deployment_id)))
+
+
+async def delete_deployment(app: App, *, deployment_id: str) -> DeletedDeployment:
+    """Delete a deployment. Its runs stay, and go on with what they started with.
+
+    Raises:
+        DeploymentNotFound: names close ids.
+    """
+    await app.stores.catalog.delete_deployment(DeploymentId(deployment_id))
+    return DeletedDeployment(deployment_id=deployment_id)
+
+
+async def _view(app: App, deployment: Deployment) -> DeploymentView:
+    artifact = await app.stores.catalog.load_artifact(deployment.artifact_id, deployment.artifact_version)
+    pinned = await pins.pin(app.registry, artifact=artifact, deployment=deployment)
+    issues = [*pinned.issues, *pins.idle_bindings(artifact, deployment)]
+    runnable = pinned.environment is not None
+    action = f'run_deployment(deployment_id="{deployment.deployment_id}", workflow_input=<what input_schema asks for>)'
+    return DeploymentView(
+        deployment_id=deployment.deployment_id,
+        artifact_id=deployment.artifact_id,
+        artifact_version=deployment.artifact_version,
+        bindings=deployment.bindings,
+        created_at=iso(deployment.created_at),
+        updated_at=iso(deployment.updated_at),
+        runnable=runnable,
+        diagnostics=diagnose(issues),
+        input_schema=artifact.plan.get("input_schema", {}),
+        next_actions=[action] if runnable else [],
+    )

@@ -1,0 +1,100 @@
+"""What waits for the outside."""
+
+import binascii
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from wf_artifacts.errors import InvalidCursor
+from wf_artifacts.runs.models import RunRecord
+from wf_core.ids import RunId
+from wf_mcp.app import App
+from wf_mcp.operations import summaries
+from wf_mcp.operations.caller import LOCAL_MODEL, Caller
+from wf_mcp.operations.checks import check_limit
+from wf_mcp.operations.cursors import bind, release
+from wf_mcp.operations.models import PendingItem, PendingList
+
+
+async def list_pending(
+    app: App, *, run_id: str | None = None, cursor: str | None = None, limit: int = 20, caller: Caller = LOCAL_MODEL
+) -> PendingList:
+    """List every open question, of one run or of all, the newest run first and its oldest question first.
+
+    Raises:
+        RunNotFound: there is no run of that id.
+        InvalidArgument, InvalidCursor: limit or cursor are not of this list.
+    """
+    check_limit(limit)
+    filters = ("pending", caller.principal, run_id)
+    last = _Place.read(release(cursor, *filters))
+    page = last.page
+    items: list[PendingItem] = []
+    while True:
+        records, following = await _page(app, run_id, page, limit, caller)
+        for item in _after(last, records):
+            if len(items) == limit:
+                return PendingList(pending=items, next_cursor=bind(_Place.of(page, items[-1]).write(), *filters))
+            items.append(item)
+        if following is None:
+            return PendingList(pending=items, next_cursor=None)
+        page = following
+
+
+async def _page(
+    app: App, run_id: str | None, page: str | None, limit: int, caller: Caller
+) -> tuple[list[RunRecord], str | None]:
+    if run_id is not None:
+        return [await app.stores.runs.load(RunId(run_id), principal=caller.principal)], None
+    found = await app.stores.runs.list_runs(principal=caller.principal, status="interrupted", cursor=page, limit=limit)
+    return list(found.items), found.next_cursor
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """The last item of a page of this list, and the page of runs that it was found on."""
+
+    page: str | None = None
+    run_id: str | None = None
+    opened: int = 0
+
+    @classmethod
+    def of(cls, page: str | None, item: PendingItem) -> "_Place":
+        return cls(page, item.run_id, _number(item.interrupt.id if item.interrupt else ""))
+
+    @classmethod
+    def read(cls, text: str | None) -> "_Place":
+        if text is None:
+            return cls()
+        try:
+            page, run_id, opened = urlsafe_b64decode(text.encode()).decode().split(" ")
+            return cls(page or None, run_id, int(opened))
+        except (binascii.Error, ValueError) as error:
+            raise InvalidCursor(text) from error
+
+    def write(self) -> str:
+        return urlsafe_b64encode(f"{self.page or ''} {self.run_id} {self.opened}".encode()).decode()
+
+    def precedes(self, run_id: str, opened: int) -> bool:
+        """Tell whether an item stands after this place: runs are newest first, questions oldest first."""
+        return self.run_id is None or run_id < self.run_id or (run_id == self.run_id and opened > self.opened)
+
+
+def _after(last: _Place, records: list[RunRecord]) -> Iterator[PendingItem]:
+    for record in records:
+        for stored in record.interrupts:
+            interrupt = summaries.question(stored)
+            if last.precedes(record.run_id, _number(interrupt.id)):
+                yield PendingItem(
+                    run_id=record.run_id,
+                    deployment_id=record.deployment_id,
+                    type="interrupt",
+                    since=stored["opened_at"],
+                    interrupt=interrupt,
+                    next_action=summaries.answer_action(record.run_id, interrupt),
+                )
+
+
+def _number(interrupt_id: str) -> int:
+    """Give the place of a question among those that its run opened."""
+    return int(interrupt_id.rpartition("_")[2] or 0)

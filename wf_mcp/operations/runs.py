@@ -1,0 +1,199 @@
+"""Starting, answering, watching and ending runs."""
+
+from typing import Any
+
+from wf_artifacts.runs.models import RunRecord
+from wf_core.errors import InvalidInput, InvalidResumePayload
+from wf_core.ids import DeploymentId, RunId
+from wf_core.jsonvalue import JsonValue
+from wf_core.runtime import Answer
+from wf_core.state import FINAL
+from wf_mcp.app import App
+from wf_mcp.execution import pins
+from wf_mcp.execution.live import Progress
+from wf_mcp.operations import summaries
+from wf_mcp.operations.caller import LOCAL_MODEL, Caller
+from wf_mcp.operations.checks import check_key, check_limit, check_wait, storable
+from wf_mcp.operations.cursors import bind, release
+from wf_mcp.operations.models import (
+    Diagnostic,
+    ResumeReadiness,
+    RunList,
+    RunRow,
+    RunStatus,
+    RunSummary,
+    TraceEntry,
+    TracePage,
+)
+
+
+async def run_deployment(
+    app: App,
+    *,
+    deployment_id: str,
+    workflow_input: dict[str, Any] | None = None,
+    idempotency_key: str | None = None,
+    wait_seconds: float = 25,
+    caller: Caller = LOCAL_MODEL,
+    progress: Progress | None = None,
+) -> RunSummary:
+    """Start a run and wait for at most `wait_seconds` until it stops; it goes on whoever waits.
+
+    The same idempotency key and input give the same run again. Where a capability of the plan is missing the summary is
+    `unrunnable` and no run was created.
+
+    Raises:
+        DeploymentNotFound, InvalidArgument, InvalidInput, TooLarge, IdempotencyConflict, StoreFull: no run was created.
+    """
+    check_wait(wait_seconds)
+    check_key(idempotency_key)
+    deployment = await app.stores.catalog.load_deployment(DeploymentId(deployment_id))
+    given = storable(app, "workflow_input", {} if workflow_input is None else workflow_input, InvalidInput)
+    artifact = await app.stores.catalog.load_artifact(deployment.artifact_id, deployment.artifact_version)
+    pinned = await pins.pin(app.registry, artifact=artifact, deployment=deployment)
+    if pinned.environment is None:
+        return summaries.unrunnable(deployment, pinned.issues)
+    handle = await app.runs.start(
+        pinned.environment, given, principal=caller.principal, idempotency_key=idempotency_key
+    )
+    await app.runs.wait(handle, seconds=wait_seconds, progress=progress)
+    return await _summary(app, handle.run_id, caller)
+
+
+async def resume_run(
+    app: App,
+    *,
+    run_id: str,
+    resume_payload: object = None,
+    resume_outcome: str = "submitted",
+    interrupt_id: str | None = None,
+    wait_seconds: float = 25,
+    caller: Caller = LOCAL_MODEL,
+    progress: Progress | None = None,
+) -> RunSummary:
+    """Answer an open question and wait for at most `wait_seconds` until the run stops again.
+
+    A payload left out is an empty object. `interrupt_id` may be left out while one question is open.
+
+    Raises:
+        RunNotFound, RunRefused, RunBlocked, RunBusy, TooLarge, StoreFull: the stored run is as it was.
+    """
+    check_wait(wait_seconds)
+    record = await _load(app, run_id, caller)
+    payload = storable(app, "resume_payload", {} if resume_payload is None else resume_payload, InvalidResumePayload)
+    answer = Answer(
+        payload=payload,
+        outcome=resume_outcome,
+        interrupt_id=interrupt_id,
+        channel=caller.channel,
+        principal=caller.principal,
+        person=caller.person,
+    )
+    handle = await app.runs.answer(record.run_id, answer)
+    await app.runs.wait(handle, seconds=wait_seconds, progress=progress)
+    return await _summary(app, record.run_id, caller)
+
+
+async def inspect_run(
+    app: App,
+    *,
+    run_id: str,
+    wait_seconds: float = 0,
+    caller: Caller = LOCAL_MODEL,
+    progress: Progress | None = None,
+) -> RunSummary:
+    """Say where a run stands, after at most `wait_seconds` of waiting until it stops."""
+    check_wait(wait_seconds)
+    record = await _load(app, run_id, caller)
+    if record.status == "running":
+        await app.runs.wait(app.runs.handle(record.run_id), seconds=wait_seconds, progress=progress)
+        record = await _load(app, run_id, caller)
+    return await summaries.summarize(app, record)
+
+
+async def validate_run(app: App, *, run_id: str, caller: Caller = LOCAL_MODEL) -> RunSummary:
+    """Say whether a run could go on, from what the sources offer now, however long they take to say it.
+
+    Nothing is written.
+    """
+    return await summaries.summarize(app, await _load(app, run_id, caller), patience=None)
+
+
+async def read_run_trace(
+    app: App, *, run_id: str, start: int = 0, limit: int = 20, caller: Caller = LOCAL_MODEL
+) -> TracePage:
+    """Read up to `limit` trace entries from `start`, which counts from 0, or from the end when negative."""
+    check_limit(limit)
+    record = await _load(app, run_id, caller)
+    first = start if start >= 0 else max(0, record.trace_count + start)
+    entries = await app.stores.runs.read_trace(record.run_id, first, limit)
+    return TracePage(
+        run_id=record.run_id,
+        status=record.status,
+        trace_count=record.trace_count,
+        start=first,
+        limit=limit,
+        truncated=first + len(entries) < record.trace_count and bool(entries),
+        entries=[TraceEntry.model_validate(entry) for entry in entries],
+    )
+
+
+async def list_runs(
+    app: App,
+    *,
+    status: RunStatus | None = None,
+    deployment_id: str | None = None,
+    resume_readiness: ResumeReadiness | None = None,
+    cursor: str | None = None,
+    limit: int = 20,
+    caller: Caller = LOCAL_MODEL,
+) -> RunList:
+    """List runs, newest first. Readiness is told from what is known of the sources; none is connected for it."""
+    check_limit(limit)
+    filters: tuple[JsonValue, ...] = ("runs", caller.principal, status, deployment_id, resume_readiness)
+    position = release(cursor, *filters)
+    rows: list[RunRow] = []
+    diagnostics: list[Diagnostic] = []
+    while True:
+        page = await app.stores.runs.list_runs(
+            principal=caller.principal,
+            status=status,
+            deployment_id=None if deployment_id is None else DeploymentId(deployment_id),
+            cursor=position,
+            limit=limit - len(rows),
+        )
+        found = [await _row(app, record) for record in page.items]
+        rows += [row for row in found if resume_readiness in (None, row.resume_readiness)]
+        diagnostics += [summaries.damaged(damage) for damage in page.damaged]
+        position = page.next_cursor
+        if position is None or len(rows) == limit:
+            return RunList(runs=rows, next_cursor=bind(position, *filters), diagnostics=diagnostics)
+
+
+async def cancel_run(app: App, *, run_id: str, reason: str | None = None, caller: Caller = LOCAL_MODEL) -> RunSummary:
+    """End a run for good; calls under way are told to stop. A run that is over stays as it is.
+
+    Raises:
+        RunNotFound, StoreFull: nothing was changed.
+        RunBusy: another process advances the run; nothing was changed.
+    """
+    record = await _load(app, run_id, caller)
+    if record.status not in FINAL:
+        await app.runs.cancel(record.run_id, reason=None if reason is None else app.redactor.text(reason))
+    return await _summary(app, record.run_id, caller)
+
+
+async def _load(app: App, run_id: str, caller: Caller) -> RunRecord:
+    return await app.stores.runs.load(RunId(run_id), principal=caller.principal)
+
+
+async def _summary(app: App, run_id: RunId, caller: Caller) -> RunSummary:
+    return await summaries.summarize(app, await _load(app, run_id, caller))
+
+
+async def _row(app: App, record: RunRecord) -> RunRow:
+    if record.status != "interrupted":
+        return summaries.row(record, None)
+    environment = await app.stores.runs.load_environment(record.run_id)
+    found = await pins.known(app.registry, pins.names(environment))
+    return summaries.row(record, pins.readiness(environment, found))

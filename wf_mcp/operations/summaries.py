@@ -1,0 +1,171 @@
+"""How a stored run is told: what it is now, what it waits for, and what can be done next."""
+
+from collections.abc import Sequence
+
+from wf_artifacts.catalog.models import Deployment
+from wf_artifacts.clock import iso
+from wf_artifacts.runs.models import RunRecord
+from wf_artifacts.storage.pages import Damaged
+from wf_core.validation import Issue
+from wf_mcp.app import App
+from wf_mcp.execution import pins
+from wf_mcp.execution.pins import Readiness
+from wf_mcp.operations.models import (
+    Diagnostic,
+    InterruptView,
+    OpenQuestion,
+    ResumeReadiness,
+    RunErrorView,
+    RunRow,
+    RunSummary,
+)
+
+INSPECTION_SECONDS = 10.0
+"""How long an inspection waits for sources to say what they offer now."""
+
+MOST_ACTIONS = 5
+
+
+async def summarize(app: App, record: RunRecord, *, patience: float | None = INSPECTION_SECONDS) -> RunSummary:
+    """Tell where a run stands. Nothing is written.
+
+    Of an interrupted run the sources are asked whether it could go on, for `patience` seconds, or as long as they need.
+    """
+    record, abandoned = await _looked_after(app, record)
+    readiness = await _readiness(app, record, patience)
+    diagnostics = [] if readiness is None else diagnose(readiness.issues)
+    if abandoned:
+        diagnostics.append(_abandoned(record))
+    interrupts = [question(interrupt) for interrupt in record.interrupts]
+    ready = resume_readiness(record, readiness)
+    return RunSummary(
+        run_id=record.run_id,
+        status=record.status,
+        resume_readiness=ready,
+        deployment_id=record.deployment_id,
+        artifact_id=record.artifact_id,
+        artifact_version=record.artifact_version,
+        outcome=record.outcome,
+        output=record.output,
+        error=None if record.error is None else RunErrorView.model_validate(record.error),
+        interrupt=interrupts[0] if interrupts else None,
+        interrupts=interrupts,
+        diagnostics=diagnostics,
+        trace_count=record.trace_count,
+        steps_executed=record.steps_executed,
+        latest_checkpoint_id=f"{record.run_id}/{record.checkpoint:06d}",
+        created_at=iso(record.created_at),
+        updated_at=iso(record.updated_at),
+        next_actions=_next_actions(record, ready, interrupts, abandoned=abandoned),
+    )
+
+
+def unrunnable(deployment: Deployment, issues: Sequence[Issue]) -> RunSummary:
+    """Tell why no run was created."""
+    return RunSummary(
+        run_id=None,
+        status="unrunnable",
+        resume_readiness="not_applicable",
+        deployment_id=deployment.deployment_id,
+        artifact_id=deployment.artifact_id,
+        artifact_version=deployment.artifact_version,
+        diagnostics=diagnose(issues),
+        next_actions=[
+            f'inspect_deployment(deployment_id="{deployment.deployment_id}") once the diagnostics are resolved'
+        ],
+    )
+
+
+def row(record: RunRecord, readiness: Readiness | None) -> RunRow:
+    """Tell a run in one line of a list."""
+    return RunRow(
+        run_id=record.run_id,
+        status=record.status,
+        resume_readiness=resume_readiness(record, readiness),
+        deployment_id=record.deployment_id,
+        artifact_id=record.artifact_id,
+        artifact_version=record.artifact_version,
+        outcome=record.outcome,
+        error_code=None if record.error is None else record.error["code"],
+        interrupts=[OpenQuestion.model_validate(interrupt) for interrupt in record.interrupts],
+        trace_count=record.trace_count,
+        steps_executed=record.steps_executed,
+        created_at=iso(record.created_at),
+        updated_at=iso(record.updated_at),
+    )
+
+
+def resume_readiness(record: RunRecord, readiness: Readiness | None) -> ResumeReadiness:
+    """Say whether an answer would let the run go on."""
+    if record.status != "interrupted" or readiness is None:
+        return "not_applicable"
+    return "ready" if readiness.ready else "blocked"
+
+
+def question(interrupt: dict[str, object]) -> InterruptView:
+    """Tell an open question as it is stored in a record."""
+    return InterruptView.model_validate(interrupt)
+
+
+def answer_action(run_id: str, interrupt: InterruptView) -> str:
+    """Say how an open question is answered."""
+    if interrupt.answered_by == "person":
+        outcomes = "|".join(interrupt.outcomes)
+        return f"a person answers: wf runs resume {run_id} --interrupt {interrupt.id} --outcome {outcomes}"
+    outcomes = " or ".join(f'"{outcome}"' for outcome in interrupt.outcomes)
+    return (
+        f'resume_run(run_id="{run_id}", interrupt_id="{interrupt.id}", resume_outcome={outcomes}, '
+        "resume_payload=<what resume_schema asks for>)"
+    )
+
+
+def diagnose(issues: Sequence[Issue]) -> list[Diagnostic]:
+    """Tell what was found about a plan or a pin."""
+    return [Diagnostic.model_validate(issue.as_json() | {"path": issue.path or None}) for issue in issues]
+
+
+def damaged(damage: Damaged) -> Diagnostic:
+    """Tell that a stored record cannot be read."""
+    error = damage.error
+    return Diagnostic(severity="error", code=error.code, message=error.message, hint=error.hint)
+
+
+async def _readiness(app: App, record: RunRecord, patience: float | None) -> Readiness | None:
+    if record.status != "interrupted":
+        return None
+    environment = await app.stores.runs.load_environment(record.run_id)
+    return pins.readiness(environment, await pins.ask(app.registry, pins.names(environment), seconds=patience))
+
+
+async def _looked_after(app: App, record: RunRecord) -> tuple[RunRecord, bool]:
+    """Give the run as it is now, and whether it is running although no process advances it."""
+    if record.status != "running" or await app.stores.runs.is_claimed(record.run_id):
+        return record, False
+    # It may have stopped after it was read and before its claim was looked at.
+    record = await app.stores.runs.load(record.run_id)
+    return record, record.status == "running"
+
+
+def _abandoned(record: RunRecord) -> Diagnostic:
+    return Diagnostic(
+        severity="error",
+        code="run_abandoned",
+        message="No process advances this run any more: the one that did ended before the run stopped. It stands as it "
+        f"was stored after {record.steps_executed} steps; a call that was under way may have executed.",
+        hint=f'read_run_trace(run_id="{record.run_id}") shows what it did; cancel_run ends it for good.',
+    )
+
+
+def _next_actions(
+    record: RunRecord, ready: ResumeReadiness, interrupts: list[InterruptView], *, abandoned: bool
+) -> list[str]:
+    name = f'run_id="{record.run_id}"'
+    if record.status == "running":
+        return [f"cancel_run({name})"] if abandoned else [f"inspect_run({name}, wait_seconds=25)"]
+    if ready == "blocked":
+        return [f"validate_run({name}) once the diagnostics are resolved", f"cancel_run({name})"]
+    if ready == "ready":
+        return [answer_action(record.run_id, interrupt) for interrupt in interrupts[:MOST_ACTIONS]]
+    if record.status == "failed":
+        return [f"read_run_trace({name}, start=-5)"]
+    return []
