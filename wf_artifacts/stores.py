@@ -4,11 +4,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from wf_artifacts.catalog.filetree import FileTreeCatalog
 from wf_artifacts.catalog.memory import MemoryCatalog
 from wf_artifacts.catalog.store import CatalogStore
 from wf_artifacts.errors import InvalidStoreUrl
+from wf_artifacts.runs.filetree import FileTreeRuns
 from wf_artifacts.runs.memory import MemoryRuns
 from wf_artifacts.runs.store import RunStore
+from wf_artifacts.storage.home import Home
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,15 @@ def open_stores(url: str) -> Stores:
     Raises:
         InvalidStoreUrl: no backend has such an address.
     """
-    if url == "memory://":
-        return Stores(MemoryCatalog(), MemoryRuns())
-    raise InvalidStoreUrl(f"{url!r} begins with no scheme that is known")
+    parts = urlsplit(url)
+    path = unquote(parts.path)
+    if parts.query or parts.fragment or parts.netloc:
+        raise InvalidStoreUrl(f"{url!r} says more than a scheme and a path")
+    match parts.scheme:
+        case "memory" if not path:
+            return Stores(MemoryCatalog(), MemoryRuns())
+        case "file" if path.startswith("/"):
+            home = Home(Path(path))
+            return Stores(FileTreeCatalog(home), FileTreeRuns(home))
+        case _:
+            raise InvalidStoreUrl(f"{url!r} is neither memory:// nor file:// with an absolute path")

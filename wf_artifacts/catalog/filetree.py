@@ -164,10 +164,10 @@ class FileTreeCatalog(FileTreeStore):
         return self._deployments / f"{deployment_id}.json"
 
     def _artifact_ids(self) -> list[ArtifactId]:
-        return [ArtifactId(name) for name in self._home.names(self._artifacts) if is_id(name)]
+        return [ArtifactId(name) for name in self._home.folders(self._artifacts) if is_id(name)]
 
     def _deployment_ids(self) -> list[DeploymentId]:
-        names = (name.removesuffix(".json") for name in self._home.names(self._deployments) if name.endswith(".json"))
+        names = (name.removesuffix(".json") for name in self._home.files(self._deployments) if name.endswith(".json"))
         return [DeploymentId(name) for name in names if is_id(name)]
 
     def _numbers(self, artifact_id: ArtifactId) -> Numbers:
@@ -175,7 +175,7 @@ class FileTreeCatalog(FileTreeStore):
 
     def _versions(self, artifact_id: ArtifactId) -> list[int]:
         """Give the versions that there are, ascending."""
-        matches = map(_VERSION_FILE.fullmatch, self._home.names(self._artifacts / artifact_id))
+        matches = map(_VERSION_FILE.fullmatch, self._home.files(self._artifacts / artifact_id))
         deleted_through = self._numbers(artifact_id).deleted_through
         return sorted(number for match in matches if match and (number := int(match[1])) > deleted_through)
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 
-_FOLDER_MODE = 0o700
+FOLDER_MODE = 0o700
 _FILE_MODE = 0o600
 
 
@@ -30,7 +30,7 @@ def make_folder(path: Path) -> None:
         return
     make_folder(path.parent)
     with suppress(FileExistsError):
-        path.mkdir(mode=_FOLDER_MODE)
+        path.mkdir(mode=FOLDER_MODE)
     sync_folder(path.parent)
 
 

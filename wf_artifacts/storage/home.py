@@ -5,10 +5,11 @@ waits for the disk or makes it wait.
 """
 
 import os
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial, wraps
 from pathlib import Path
+from types import CoroutineType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from anyio import CapacityLimiter, to_thread
@@ -46,7 +47,7 @@ class Home:
         with self.translated(path):
             try:
                 return path.read_bytes()
-            except (FileNotFoundError, NotADirectoryError):
+            except FileNotFoundError:
                 return None
 
     def load(self, path: Path, format: Format[R], **identity: object) -> R | None:
@@ -64,14 +65,13 @@ class Home:
                 raise corrupt(self.document(path), f"its {name} is {getattr(record, name)!r}")
         return record
 
-    def names(self, folder: Path) -> list[str]:
-        """Give the names in a folder, none where there is no folder, in no order."""
-        with self.translated(folder):
-            try:
-                with os.scandir(folder) as entries:
-                    return [entry.name for entry in entries]
-            except (FileNotFoundError, NotADirectoryError):
-                return []
+    def folders(self, folder: Path) -> list[str]:
+        """Give the names of the folders in a folder, none where there is no such folder, in no order."""
+        return [entry.name for entry in self._entries(folder) if entry.is_dir()]
+
+    def files(self, folder: Path) -> list[str]:
+        """Give the names of the files in a folder, none where there is no such folder, in no order."""
+        return [entry.name for entry in self._entries(folder) if entry.is_file()]
 
     @contextmanager
     def changing(self, folder: Path, *, lock: Path) -> Generator[None]:
@@ -82,6 +82,14 @@ class Home:
                 atomic.make_folder(folder)
                 atomic.remove_temporary_files(folder)
                 yield
+
+    def _entries(self, folder: Path) -> list[os.DirEntry[str]]:
+        with self.translated(folder):
+            try:
+                with os.scandir(folder) as entries:
+                    return list(entries)
+            except FileNotFoundError:
+                return []
 
 
 class FileTreeStore:
@@ -98,7 +106,7 @@ class FileTreeStore:
 S = TypeVar("S", bound=FileTreeStore)
 
 
-def in_thread(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
+def in_thread(method: Callable[Concatenate[S, P], T]) -> "Callable[Concatenate[S, P], CoroutineType[Any, Any, T]]":
     """Let a method that works on files be awaited. Once it began it is finished, whatever happens to the caller."""
 
     @wraps(method)
