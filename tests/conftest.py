@@ -1,6 +1,11 @@
 """Fixtures for every test."""
 
 import pytest
+from hypothesis import settings
+
+# A busy machine is no reason to fail: how long an example takes is not what these tests ask.
+settings.register_profile("wf", deadline=None)
+settings.load_profile("wf")
 
 
 @pytest.fixture

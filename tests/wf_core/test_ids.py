@@ -1,0 +1,65 @@
+"""Names of stored things."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wf_core.ids import RUN_ID_RANDOM_BITS, close_matches, is_id, is_run_id, run_id
+
+instants = st.datetimes(datetime(1970, 1, 1), datetime(2999, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 - bounds
+chances = st.integers(0, 2**RUN_ID_RANDOM_BITS - 1)
+
+
+@pytest.mark.parametrize("text", ["a", "publish_notes", "A.b-c_1", "0", "x" * 128])
+def test_ids_are_letters_digits_and_a_few_signs(text: str) -> None:
+    assert is_id(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", ".", "..", "../x", ".hidden", "a/b", "a\\b", "a b", "a\n", "-a", "_a", "é", "x" * 129, "a\x00", "C:"]
+)
+def test_what_could_mislead_a_file_system_is_no_id(text: str) -> None:
+    assert not is_id(text)
+
+
+@given(instants, chances)
+def test_a_run_id_may_be_a_file_name_and_is_known_as_one(now: datetime, chance: int) -> None:
+    made = run_id(now, chance)
+    assert is_run_id(made)
+    assert is_id(made)
+
+
+@given(instants, chances, chances, st.integers(1, 10**9))
+def test_run_ids_sort_by_the_millisecond_of_creation(now: datetime, one: int, other: int, later: int) -> None:
+    assert run_id(now, one) < run_id(now + timedelta(milliseconds=later), other)
+
+
+@given(instants, chances, chances)
+def test_run_ids_of_one_instant_differ_by_chance(now: datetime, one: int, other: int) -> None:
+    assert (run_id(now, one) == run_id(now, other)) is (one == other)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "run_", "run_" + "0" * 26, "run_" + "0" * 37, "run_" + "U" * 36, "x" + "0" * 36, "run_" + "0" * 36 + "\n"],
+)
+def test_other_texts_are_no_run_ids(text: str) -> None:
+    assert not is_run_id(text)
+
+
+def test_close_matches_names_the_closest_first() -> None:
+    assert close_matches("publsh", ["archive", "publish_note", "publish"]) == ["publish", "publish_note"]
+
+
+def test_close_matches_looks_past_the_case_of_letters() -> None:
+    assert close_matches("PUBLISH", {"publish"}) == ["publish"]
+
+
+def test_close_matches_gives_no_more_than_asked_for() -> None:
+    assert len(close_matches("step", [f"step{index}" for index in range(9)], n=2)) == 2
+
+
+def test_nothing_is_close_to_a_text_without_end() -> None:
+    assert close_matches("x" * 1_000_000, ["publish"]) == []
