@@ -2,8 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeVar, cast
 
 from wf_mcp.config.models import Config, McpServer, PythonModule
+
+SourceRecord = TypeVar("SourceRecord", McpServer, PythonModule)
 
 _NAME = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _SECRET_NAME = re.compile(r"auth|cookie|credential|key|pass|secret|token", re.IGNORECASE)
@@ -18,7 +21,7 @@ class MissingVariables(LookupError):
         super().__init__(", ".join(self.names))
 
 
-def expand(record: McpServer | PythonModule, environ: Mapping[str, str]) -> McpServer | PythonModule:
+def expand(record: SourceRecord, environ: Mapping[str, str]) -> SourceRecord:
     """Give the record with every `${NAME}` in its texts replaced. Only what is written as `${NAME}` is.
 
     Raises:
@@ -27,22 +30,23 @@ def expand(record: McpServer | PythonModule, environ: Mapping[str, str]) -> McpS
     if missing := [name for name in names_in(record) if name not in environ]:
         raise MissingVariables(missing)
 
-    def fill(value: object) -> object:
-        if isinstance(value, str):
-            return _NAME.sub(lambda match: environ[match[1]], value)
-        if isinstance(value, list):
-            return [fill(item) for item in value]
-        if isinstance(value, dict):
-            return {key: fill(item) for key, item in value.items()}
-        return value
+    def fill(value: Any) -> Any:
+        match value:
+            case str():
+                return _NAME.sub(lambda match: environ[match[1]], value)
+            case list():
+                return [fill(item) for item in cast("list[Any]", value)]
+            case dict():
+                return {key: fill(item) for key, item in cast("dict[str, Any]", value).items()}
+            case _:
+                return value
 
-    expanded = {name: fill(getattr(record, name)) for name in type(record).model_fields if name != "hints"}
-    return record.model_copy(update=expanded)
+    return record.model_copy(update={name: fill(value) for name, value in _text_fields(record)})
 
 
 def names_in(record: McpServer | PythonModule) -> list[str]:
     """List the names that the texts of a record take from the environment."""
-    return [match[1] for text in _texts(record) for match in _NAME.finditer(text)]
+    return [match[1] for _, value in _text_fields(record) for text in _texts(value) for match in _NAME.finditer(text)]
 
 
 def secrets_of(config: Config, environ: Mapping[str, str]) -> Iterator[str]:
@@ -59,16 +63,18 @@ def secrets_of(config: Config, environ: Mapping[str, str]) -> Iterator[str]:
                 yield _SCHEME.sub("", value)
 
 
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        for item in value:
-            yield from _texts(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _texts(item)
-    elif isinstance(value, McpServer | PythonModule):
-        for name in type(value).model_fields:
-            if name != "hints":
-                yield from _texts(getattr(value, name))
+def _text_fields(record: McpServer | PythonModule) -> list[tuple[str, Any]]:
+    return [(name, getattr(record, name)) for name in type(record).model_fields if name != "hints"]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case list():
+            for item in cast("list[Any]", value):
+                yield from _texts(item)
+        case dict():
+            yield from _texts(list(cast("dict[str, Any]", value).values()))
+        case _:
+            return

@@ -1,6 +1,5 @@
 """Finding and reading wf.json: one error that names every fault, and shows no value."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ class InvalidConfig(WfError, ValueError):
 
 
 def load_config(file: Path | None, *, cwd: Path, home: Path) -> Config:
-    """Read `file`, else wf.json in `cwd`, else wf.json in `home`; without any of them everything is left at its default.
+    """Read `file`, else wf.json in `cwd`, else in `home`; without any of them everything is left at its default.
 
     Raises:
         InvalidConfig: the named file is missing, or a file is unreadable, is no JSON, or has a key or value that is
@@ -48,7 +47,9 @@ def parse_config(data: bytes, *, name: str = FILE_NAME) -> Config:
     try:
         return Config.model_validate(loads(data, name))
     except NotJson as exc:
-        raise InvalidConfig(f"{name} is no JSON: {exc.reason}.", hint="Comments and trailing commas are no JSON.") from exc
+        raise InvalidConfig(
+            f"{name} is no JSON: {exc.reason}.", hint="It takes no comments and no trailing commas."
+        ) from exc
     except ValidationError as exc:
         faults = [_describe(error) for error in exc.errors(include_url=False, include_input=False)]
         raise InvalidConfig(

@@ -102,5 +102,5 @@ class Config(ConfigRecord):
     def at(self, file: Path | None, folder: Path) -> Self:
         """Give the same configuration, as read from `file`; relative paths count from `folder`."""
         copy = self.model_copy()
-        copy._file, copy._folder = file, folder
+        copy.__pydantic_private__ = {"_file": file, "_folder": folder}
         return copy

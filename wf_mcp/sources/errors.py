@@ -1,14 +1,14 @@
 """What can go wrong between us and a source.
 
-    WfError
-    ├── CallFailed           a call did not deliver; says whether it may have executed
-    ├── SourceUnavailable    a source that cannot be used now, or is switched off
-    ├── SourceNotFound       no source of that name is configured
-    └── CapabilityNotFound   the source does not offer it
+WfError
+├── CallFailed           a call did not deliver; says whether it may have executed
+├── SourceUnavailable    a source that cannot be used now, or is switched off
+├── SourceNotFound       no source of that name is configured
+└── CapabilityNotFound   the source does not offer it
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from wf_core.errors import WfError
 from wf_core.ids import close_matches
@@ -20,12 +20,23 @@ class CallFailed(WfError):
     code: str = "capability_error"
 
     def __init__(
-        self, code: str, message: str, *, executed: bool, hint: str | None = None, details: Mapping[str, Any] | None = None
+        self,
+        code: str,
+        message: str,
+        *,
+        executed: bool,
+        hint: str | None = None,
+        details: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(message, hint=hint, details=details)
         self.code = code
         self.executed = executed
         """False when the call is known not to have executed; True when it did, or may have."""
+
+    @classmethod
+    def before(cls, error: WfError) -> Self:
+        """Give the failure of a call that `error` kept from happening at all."""
+        return cls(error.code, error.message, executed=False, hint=error.hint, details=error.details)
 
 
 class SourceUnavailable(WfError):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, Self
 
 from wf_artifacts.sources.models import Capability
 from wf_core.calls.capability import CallContext
@@ -21,6 +21,11 @@ class Diagnostic:
     code: str
     message: str
     hint: str | None = None
+
+    @classmethod
+    def of(cls, error: SourceUnavailable) -> Self:
+        """Give the diagnostic of a source that cannot be used; that it is switched off is no error."""
+        return cls("warning" if error.code == "source_disabled" else "error", error.code, error.message, error.hint)
 
 
 @dataclass(frozen=True, slots=True)

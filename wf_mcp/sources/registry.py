@@ -4,7 +4,7 @@ Sources load and connect when they are first used; a source that cannot be used 
 """
 
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from types import MappingProxyType
 from typing import Self
@@ -42,7 +42,7 @@ class SourceRegistry:
         environ: Mapping[str, str] = os.environ,
         clock: Clock | None = None,
         connect_seconds: float = CONNECT_SECONDS,
-    ) -> AsyncIterator[Self]:
+    ) -> AsyncGenerator[Self, None]:
         """Offer the configured sources and the built-in one. At the end every connection and process is closed.
 
         Tells `redactor` every secret of the configuration first. Enter and leave in the same task.
@@ -94,7 +94,7 @@ class SourceRegistry:
         return offered[name]
 
     async def find(self, full_name: str) -> Capability:
-        """Give a capability by `source.capability`. Both parts may hold dots; the longest source name that exists counts.
+        """Give a capability by `source.capability`. Both may hold dots; the longest name of a source counts.
 
         Raises:
             SourceUnavailable: the source cannot be asked.

@@ -1,0 +1,181 @@
+"""The connection to one upstream server: made when needed, made anew when lost.
+
+A connection is entered and left by one task of its own, because the SDK's clients must be left by the task that
+entered them; calls run in the tasks of their callers. A connection counts as made when the server has listed its
+tools, so whatever fails before that has certainly not executed a call.
+"""
+
+import logging
+import math
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+from anyio.abc import TaskGroup, TaskStatus
+from mcp import Client
+from mcp.client import IncomingMessage
+from mcp.client._transport import TransportStreams
+from mcp.types import DiscoverResult, Tool, ToolListChangedNotification
+
+from wf_mcp.config import McpServer, Redactor
+from wf_mcp.config.redaction import RedactingFilter
+from wf_mcp.sources.errors import SourceUnavailable
+from wf_mcp.sources.upstream.faults import leaf, why_not_connected
+from wf_mcp.sources.upstream.http import http_transport
+from wf_mcp.sources.upstream.stdio import Process, stdio_transport
+
+CLOSE_SECONDS = 3.0
+"""How long a server may take to agree to the end of a connection."""
+LISTING_SECONDS = 30.0
+"""How long a listing of tools is believed: a server that restarted behind its URL says nothing."""
+MOST_PAGES = 1000
+
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.25, 5.0
+_TALKATIVE_LOGGERS = ("mcp.client.stdio", "mcp.client.streamable_http", "mcp.client.session", "httpx2", "client")
+
+logger = logging.getLogger(__name__)
+
+
+class Connection:
+    """A client that is connected, and the tools that its server listed."""
+
+    def __init__(self, over: anyio.Event) -> None:
+        self.client: Client
+        self.tools: tuple[Tool, ...] = ()
+        self.over = over
+        """Set, by whoever notices first, when the connection is of no more use."""
+        self._listed_at = -math.inf
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the listing of tools is still to be believed."""
+        return anyio.current_time() - self._listed_at < LISTING_SECONDS
+
+    async def list_tools(self) -> None:
+        """Ask for the tools, page by page."""
+        tools: list[Tool] = []
+        cursor: str | None = None
+        for _ in range(MOST_PAGES):
+            page = await self.client.list_tools(cursor=cursor, cache_mode="refresh")
+            tools += page.tools
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+        self.tools, self._listed_at = tuple(tools), anyio.current_time()
+
+    async def on_message(self, message: IncomingMessage) -> None:
+        """Take notice that the server's tools have changed."""
+        if isinstance(message, ToolListChangedNotification):
+            self._listed_at = -math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class _Era:
+    """How the server was last spoken to, so that the next connection need not find out."""
+
+    mode: str = "auto"
+    discovered: DiscoverResult | None = None
+
+
+class Connector:
+    """Keeps at most one connection to its server."""
+
+    def __init__(
+        self, name: str, server: McpServer, folder: Path, redactor: Redactor, tasks: TaskGroup, connect_seconds: float
+    ) -> None:
+        self._name = name
+        self._server = server
+        self._folder = folder
+        self._redactor = redactor
+        self._tasks = tasks
+        self._connect_seconds = connect_seconds
+        self._lock = anyio.Lock()
+        self._current: Connection | None = None
+        self._gone = anyio.Event()
+        self._era = _Era()
+        self._failures = 0
+        self._failed_at = 0.0
+        for talkative in _TALKATIVE_LOGGERS:
+            logging.getLogger(talkative).addFilter(RedactingFilter(redactor))
+
+    @property
+    def is_connected(self) -> bool:
+        return self._current is not None and not self._current.over.is_set()
+
+    async def connection(self) -> Connection:
+        """Give the connection, making one if there is none; after failures, not before a growing pause is over.
+
+        Raises:
+            SourceUnavailable: none came about; the message says what happened.
+        """
+        async with self._lock:
+            if self._current is not None and not self._current.over.is_set():
+                return self._current
+            if self._failures:
+                pause = min(_FIRST_PAUSE_SECONDS * 2 ** (self._failures - 1), _LONGEST_PAUSE_SECONDS)
+                await anyio.sleep(self._failed_at + pause - anyio.current_time())
+            try:
+                made: Connection = await self._tasks.start(self._own)
+            except SourceUnavailable:
+                self._failures, self._failed_at, self._era = self._failures + 1, anyio.current_time(), _Era()
+                raise
+            self._current, self._failures = made, 0
+            return made
+
+    async def close(self) -> None:
+        """End the connection, within a few seconds."""
+        if self._current is not None:
+            self._current.over.set()
+            await self._gone.wait()
+
+    async def _own(self, *, task_status: TaskStatus[Connection]) -> None:
+        process = Process(self._name, self._redactor)
+        connection = Connection(process.over)
+        self._gone = anyio.Event()
+        is_made = False
+        limit = anyio.CancelScope(deadline=anyio.current_time() + self._connect_seconds)
+        try:
+            with limit:
+                async with self._client(process, connection) as connection.client:
+                    await connection.list_tools()
+                    self._era = _era_of(connection.client)
+                    limit.deadline, is_made = math.inf, True
+                    task_status.started(connection)
+                    await connection.over.wait()
+                    limit.deadline = anyio.current_time() + CLOSE_SECONDS
+        except Exception as exc:
+            error = leaf(exc)
+            if not is_made:
+                raise await self._not_connected(why_not_connected(error, self._redactor), process) from exc
+            logger.info("The connection to %s ended: %s", self._name, type(error).__name__)
+        finally:
+            connection.over.set()
+            self._gone.set()
+        if not is_made:
+            raise await self._not_connected(f"it did not answer within {self._connect_seconds:g} seconds", process)
+
+    def _client(self, process: Process, connection: Connection) -> Client:
+        transport: AbstractAsyncContextManager[TransportStreams]
+        if self._server.url is None:
+            transport = stdio_transport(self._server, self._folder, process)
+        else:
+            transport = http_transport(self._server.url, self._server.headers)
+        return Client(
+            transport, mode=self._era.mode, prior_discover=self._era.discovered, message_handler=connection.on_message
+        )
+
+    async def _not_connected(self, reason: str, process: Process) -> SourceUnavailable:
+        if process.noise:
+            reason += f", and it writes to stdout what is no MCP ({process.noise} lines)"
+        if words := await process.last_words():
+            reason += f". Its last words: {words}"
+        return SourceUnavailable(
+            self._name, f"The source {self._name} cannot be reached: {reason}.", hint="The next use tries again."
+        )
+
+
+def _era_of(client: Client) -> _Era:
+    if client.session.discover_result is None:
+        return _Era("legacy")
+    return _Era(client.protocol_version, client.session.discover_result)

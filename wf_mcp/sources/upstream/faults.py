@@ -1,0 +1,110 @@
+"""What failures of the SDK and its transports mean: in words, and whether the call may have executed."""
+
+from typing import cast
+
+import anyio
+from mcp import MCPError
+from mcp.types import (
+    CONNECTION_CLOSED,
+    HEADER_MISMATCH,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    MISSING_REQUIRED_CLIENT_CAPABILITY,
+    REQUEST_TIMEOUT,
+    UNSUPPORTED_PROTOCOL_VERSION,
+)
+from pydantic import ValidationError
+
+from wf_mcp.config import Redactor
+from wf_mcp.sources.boundary import presentable
+from wf_mcp.sources.errors import CallFailed
+
+NOT_SENT, REFUSED, SESSION_GONE, BROKEN = -31001, -31002, -31003, -31004
+"""Codes of our own, outside the range that JSON-RPC reserves, by which `http` tells what became of a request: it never
+left; the server refused it; the server no longer knows the session; the connection broke after it had left."""
+
+_NOT_EXECUTED = frozenset(
+    {
+        NOT_SENT,
+        REFUSED,
+        SESSION_GONE,
+        HEADER_MISMATCH,
+        INVALID_PARAMS,
+        METHOD_NOT_FOUND,
+        MISSING_REQUIRED_CLIENT_CAPABILITY,
+        UNSUPPORTED_PROTOCOL_VERSION,
+    }
+)
+_UNREACHABLE = frozenset({NOT_SENT, SESSION_GONE})
+_LOST = frozenset({BROKEN, CONNECTION_CLOSED})
+
+
+def leaf(error: BaseException) -> BaseException:
+    """Give the first error inside nested groups of errors: what the transport's tasks died of."""
+    if isinstance(error, BaseExceptionGroup):
+        inner = cast("BaseExceptionGroup[BaseException]", error)
+        return leaf(inner.exceptions[0])
+    return error
+
+
+def is_lost(error: BaseException) -> bool:
+    """Tell whether the connection on which a request failed is of no more use."""
+    return isinstance(error, anyio.ClosedResourceError | anyio.BrokenResourceError) or (
+        isinstance(error, MCPError) and error.code in _LOST | {SESSION_GONE}
+    )
+
+
+def is_session_gone(error: BaseException) -> bool:
+    """Tell whether the server has not looked at a request because it restarted since the session began."""
+    return isinstance(error, MCPError) and error.code == SESSION_GONE
+
+
+def failed_call(tool: str, error: BaseException, redactor: Redactor) -> CallFailed:
+    """Say what became of a call to `tool` (its full name) that ended with `error`."""
+    if not isinstance(error, MCPError):
+        return _failed_otherwise(tool, error, redactor)
+    reason = presentable(error.message, redactor)
+    if error.code in _LOST:
+        return CallFailed(
+            "connection_lost",
+            f"The server ended the connection during the call of {tool}.",
+            executed=True,
+            hint="Whether the call had an effect is unknown. The next call connects again.",
+        )
+    if error.code == REQUEST_TIMEOUT:
+        return CallFailed("timeout", f"{tool} did not answer in time.", executed=True)
+    code = "source_unavailable" if error.code in _UNREACHABLE else "capability_error"
+    return CallFailed(
+        code, f"{tool}: {reason}", executed=error.code not in _NOT_EXECUTED, details={"mcp_code": error.code}
+    )
+
+
+def _failed_otherwise(tool: str, error: BaseException, redactor: Redactor) -> CallFailed:
+    match error:
+        case ValidationError():
+            return CallFailed("output_invalid", f"The answer of {tool} is no MCP tool result.", executed=True)
+        case anyio.ClosedResourceError() | anyio.BrokenResourceError():
+            return failed_call(tool, MCPError(CONNECTION_CLOSED, ""), redactor)
+        case RuntimeError():
+            # The SDK's way to say that a result does not fit the tool's output schema; schema and instance follow.
+            reason = presentable(str(error).partition("\n")[0], redactor)
+            return CallFailed("output_invalid", f"{tool}: {reason}", executed=True)
+        case _:
+            return CallFailed("capability_error", f"{tool} failed: {type(error).__name__}.", executed=True)
+
+
+def why_not_connected(error: BaseException, redactor: Redactor) -> str:
+    """Say why no connection came about, as the end of a sentence that begins with the source's name."""
+    match error:
+        case FileNotFoundError():
+            return f"{presentable(str(error.filename), redactor)} was not found"
+        case OSError():
+            return f"it could not be started: {error.strerror or type(error).__name__}"
+        case MCPError() if error.code == CONNECTION_CLOSED:
+            return "it ended before it answered"
+        case MCPError():
+            return presentable(error.message, redactor)
+        case ValidationError():
+            return "what it answered is no MCP"
+        case _:
+            return f"{type(error).__name__}: {presentable(str(error), redactor)}"

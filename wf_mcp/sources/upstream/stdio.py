@@ -1,0 +1,92 @@
+"""A process of an upstream server, spoken to over stdio.
+
+What it writes to stderr goes to our log without secrets; that its process ended, or that it writes to stdout what is
+no MCP, is noticed at once.
+"""
+
+import logging
+import os
+from collections import deque
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TextIO
+
+import anyio
+from mcp import StdioServerParameters
+from mcp.client._transport import TransportStreams
+from mcp.client.stdio import stdio_client
+from mcp.shared.message import SessionMessage
+
+from wf_mcp.config import McpServer, Redactor
+from wf_mcp.sources.threads import ThreadedWork
+
+_LONGEST_LINE = 8192
+_LAST_WORDS_SECONDS = 0.5
+"""How long the end of stderr is waited for; a child of the server may hold it open."""
+
+logger = logging.getLogger(__name__)
+
+
+class Process:
+    """What is seen of a server's process from outside the protocol."""
+
+    def __init__(self, name: str, redactor: Redactor) -> None:
+        self.name = name
+        self.over = anyio.Event()
+        """Set when the process has closed its stdout: it ended, or as good as."""
+        self.noise = 0
+        """Lines on its stdout that are no MCP."""
+        self._redactor = redactor
+        self._lines: deque[str] = deque(maxlen=1)
+        self._reading: ThreadedWork[None] | None = None
+
+    def open_stderr(self) -> TextIO:
+        """Give a file for the process to use as its stderr; the caller closes it once the process has it."""
+        reading_end, writing_end = os.pipe()
+        self._reading = ThreadedWork(lambda: self._read(reading_end), name=f"stderr of {self.name}")
+        return open(writing_end, "w", encoding="utf-8")  # noqa: PTH123  # a pipe has no path
+
+    async def last_words(self) -> str | None:
+        """Give the last line that the process wrote to stderr."""
+        if self._reading is not None:
+            with anyio.move_on_after(_LAST_WORDS_SECONDS):
+                await self._reading.result()
+        return self._lines[-1] if self._lines else None
+
+    def _read(self, reading_end: int) -> None:
+        with open(reading_end, encoding="utf-8", errors="replace") as stderr:  # a pipe has no path
+            while line := stderr.readline(_LONGEST_LINE):
+                if text := self._redactor.text(line.strip()):
+                    self._lines.append(text)
+                    logger.info("%s: %s", self.name, text)
+
+
+@asynccontextmanager
+async def stdio_transport(server: McpServer, folder: Path, process: Process) -> AsyncGenerator[TransportStreams, None]:
+    """Start the server's command, below `folder`, and speak with it. Of our environment it sees only the harmless."""
+    assert server.command is not None  # noqa: S101
+    parameters = StdioServerParameters(
+        command=server.command, args=server.args, env=server.env, cwd=folder / (server.cwd or ".")
+    )
+    with process.open_stderr() as stderr:
+        async with stdio_client(parameters, stderr) as (reading, writing), anyio.create_task_group() as tasks:
+            stderr.close()
+            sending, receiving = anyio.create_memory_object_stream[SessionMessage | Exception]()
+
+            async def watch() -> None:
+                try:
+                    async with sending:
+                        async for message in reading:
+                            process.noise += isinstance(message, Exception)
+                            await sending.send(message)
+                except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                    pass  # we are the ones who ended it
+                finally:
+                    process.over.set()
+
+            tasks.start_soon(watch)
+            try:
+                yield receiving, writing
+            finally:
+                tasks.cancel_scope.cancel()

@@ -1,0 +1,104 @@
+"""Tools of an MCP server as capabilities, and their results as outputs."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from mcp.types import CallToolResult, ContentBlock, TextContent, Tool, ToolAnnotations
+
+from wf_artifacts.sources.models import Capability, contract_digest
+from wf_core.calls.contract import ERROR_OUTCOME, Contract, Hints
+from wf_core.schemas import schema_issues
+from wf_mcp.config import HintOverride, Redactor
+from wf_mcp.sources.boundary import presentable, take_in
+from wf_mcp.sources.errors import CallFailed
+from wf_mcp.sources.protocol import CallResult, Diagnostic
+
+OK_OUTCOME = "ok"
+
+
+def read_tools(
+    source: str, tools: Iterable[Tool], overrides: Mapping[str, HintOverride], redactor: Redactor
+) -> tuple[dict[str, Capability], list[Diagnostic]]:
+    """Give the capabilities that the tools are, by name, and why a tool is none."""
+    offered: dict[str, Capability] = {}
+    diagnostics: list[Diagnostic] = []
+    for tool in tools:
+        name = redactor.text(tool.name)
+        try:
+            offered[tool.name] = _capability(source, tool, overrides.get(tool.name, HintOverride()), redactor)
+        except CallFailed as exc:
+            message = f"{source}.{name} is not offered: its schema is no JSON: {exc.message}"
+            diagnostics.append(Diagnostic("error", "invalid_capability", message))
+            continue
+        contract = offered[tool.name].contract
+        for schema in (contract.input_schema, contract.output_schema):
+            if issues := schema_issues(schema):
+                offered.pop(tool.name, None)
+                reason = presentable(issues[0].message, redactor)
+                message = f"{source}.{name} is not offered: its schema cannot be used: {reason}"
+                diagnostics.append(Diagnostic("error", "invalid_capability", message))
+    unknown = sorted(set(overrides) - {tool.name for tool in tools})
+    for name in unknown:
+        message = f"wf.json has hints for {source}.{name}, which the server does not offer."
+        diagnostics.append(Diagnostic("warning", "unknown_capability", message))
+    return offered, diagnostics
+
+
+def read_result(tool: str, result: CallToolResult, redactor: Redactor) -> CallResult:
+    """Give the outcome and output that a result means.
+
+    Raises:
+        CallFailed: `output_invalid`: it holds what is no JSON.
+    """
+    content: list[dict[str, Any]] = [
+        block.model_dump(mode="json", by_alias=True, exclude_none=True) for block in result.content
+    ]
+    text = _text(result.content)
+    if result.is_error:
+        message = text or f"{tool} failed and did not say why."
+        return CallResult(ERROR_OUTCOME, take_in({"message": message, "content": content}, redactor))
+    has_structure = result.structured_content is not None or "structured_content" in result.model_fields_set
+    output = result.structured_content if has_structure else {"content": content, "text": text}
+    return CallResult(OK_OUTCOME, take_in(output, redactor))
+
+
+def _capability(source: str, tool: Tool, override: HintOverride, redactor: Redactor) -> Capability:
+    contract = Contract(
+        input_schema=_schema(tool.input_schema, redactor),
+        # Without a declared schema, what a tool gives as structured content may be anything.
+        output_schema=_schema(tool.output_schema or {}, redactor),
+        outcomes=(OK_OUTCOME, ERROR_OUTCOME),
+        hints=_hints(tool.annotations or ToolAnnotations(), override),
+    )
+    title = tool.title or (tool.annotations and tool.annotations.title) or tool.name
+    return Capability(
+        source,
+        tool.name,
+        title=redactor.text(title),
+        description=redactor.text(tool.description or ""),
+        contract=contract,
+        digest=contract_digest(contract),
+    )
+
+
+def _schema(schema: Mapping[str, Any], redactor: Redactor) -> dict[str, Any]:
+    taken: Any = take_in(dict(schema), redactor, "schema")
+    return taken
+
+
+def _hints(said: ToolAnnotations, override: HintOverride) -> Hints:
+    """Take the operator's word first, then the server's; what neither says is answered cautiously."""
+    read_only = _first(override.read_only, said.read_only_hint, default=False)
+    return Hints(
+        read_only=read_only,
+        idempotent=_first(override.idempotent, said.idempotent_hint, default=False) or read_only,
+        destructive=_first(override.destructive, said.destructive_hint, default=True) and not read_only,
+    )
+
+
+def _first(*answers: bool | None, default: bool) -> bool:
+    return next((answer for answer in answers if answer is not None), default)
+
+
+def _text(content: Iterable[ContentBlock]) -> str:
+    return "\n".join(block.text for block in content if isinstance(block, TextContent))
