@@ -133,7 +133,7 @@ async def read_run_trace(
         trace_count=record.trace_count,
         start=first,
         limit=limit,
-        truncated=first + len(entries) < record.trace_count and bool(entries),
+        truncated=first + limit < record.trace_count,
         entries=[TraceEntry.model_validate(entry) for entry in entries],
     )
 
