@@ -1,0 +1,78 @@
+"""Small plans to break, and what reading them finds."""
+
+from typing import Any
+
+from wf_core.calls.contract import Contract
+from wf_core.validation import Issue, read_plan
+from wf_core.validation.children import Children
+from wf_core.validation.read import SUPPORTED_STEPS
+
+EVERY_STEP = SUPPORTED_STEPS | {"foreach", "subgraph"}
+
+Document = dict[str, Any]
+
+
+def plan(**fields: Any) -> Document:
+    """Give a valid plan with a state of one field `a`, some of its fields replaced."""
+    return {
+        "name": "flow",
+        "state_schema": {"type": "object", "properties": {"a": {}}},
+        "start": "one",
+        "steps": {"one": node()},
+        **fields,
+    }
+
+
+def node(**fields: Any) -> Document:
+    """Give a step that writes `state.a` and ends."""
+    return {
+        "type": "node",
+        "use": "ops.make",
+        "input": {"value": {"value": 1}},
+        "output": {"state.a": "value"},
+        "routes": {"ok": "__end__"},
+        **fields,
+    }
+
+
+def condition(check: Any) -> Document:
+    return {"type": "condition", "check": check, "routes": {"true": "__end__", "false": "__end__"}}
+
+
+def ask(**fields: Any) -> Document:
+    return {"type": "interrupt", "kind": "question", "routes": {"submitted": "__end__"}, **fields}
+
+
+def each(**fields: Any) -> Document:
+    """Give a loop over `input.items` whose body begins at `body`."""
+    return {
+        "type": "foreach",
+        "over": "input.items",
+        "as": "item",
+        "routes": {"loop": "body", "done": "__end__"},
+        **fields,
+    }
+
+
+def child(workflow: Document, **fields: Any) -> Document:
+    return {"type": "subgraph", "workflow": workflow, "routes": {"ok": "__end__"}, **fields}
+
+
+def issues(
+    document: object, *, contracts: dict[str, Contract] | None = None, children: Children | None = None
+) -> list[Issue]:
+    """Read a plan in which every kind of step is allowed."""
+    return read_plan(document, contracts=contracts, children=children, supported_steps=EVERY_STEP).issues
+
+
+def errors(
+    document: object, *, contracts: dict[str, Contract] | None = None, children: Children | None = None
+) -> list[tuple[str, str]]:
+    """Give code and place of every error."""
+    found = issues(document, contracts=contracts, children=children)
+    return [(issue.code, issue.path) for issue in found if issue.severity == "error"]
+
+
+def warnings(document: object) -> list[tuple[str, str]]:
+    """Give code and place of every warning."""
+    return [(issue.code, issue.path) for issue in issues(document) if issue.severity == "warning"]
