@@ -1,6 +1,6 @@
 """Strict arguments: what a tool accepts is what its input schema says, and what is wrong is said all at once."""
 
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, TypeVar, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
@@ -9,6 +9,8 @@ from wf_core import jsonvalue
 from wf_core.errors import NotJson
 from wf_core.ids import close_matches
 from wf_mcp.errors import InvalidArgument
+
+M = TypeVar("M", bound=BaseModel)
 
 
 def _whole(value: Any) -> Any:
@@ -44,10 +46,10 @@ _TYPE_NAMES = {
 }
 
 
-def strict(model: type[BaseModel]) -> type[BaseModel]:
+def strict(model: type[M]) -> type[M]:
     """Derive the model that converts nothing and refuses unknown names."""
     config = ConfigDict(strict=True, extra="forbid", title=model.__name__)
-    return cast(type[BaseModel], type(model.__name__, (model,), {"model_config": config, "__module__": __name__}))
+    return cast("type[M]", type(model.__name__, (model,), {"model_config": config, "__module__": __name__}))
 
 
 def check(model: type[BaseModel], arguments: dict[str, Any]) -> dict[str, Any]:

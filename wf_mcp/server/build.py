@@ -1,6 +1,6 @@
 """Puts the server together. The home, the sources and the runs are opened by `wf_mcp.app` when it starts to serve."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -31,7 +31,7 @@ def build_server(
     """Build the server over a home (WF_HOME or the user's data folder when None) and a configuration file."""
 
     @asynccontextmanager
-    async def lifespan(_: MCPServer[App]) -> AsyncIterator[App]:
+    async def lifespan(_: MCPServer[App]) -> AsyncGenerator[App]:
         async with App.open(home=home, config=config) as app:
             yield app
 

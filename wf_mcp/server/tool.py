@@ -6,7 +6,7 @@ for the model) is replaced here, so that a client can act on the code of every e
 
 from collections.abc import Awaitable, Callable
 from inspect import getdoc
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
@@ -14,7 +14,8 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, ToolAnnotations
 from pydantic import BaseModel
 
-from wf_mcp.server import arguments, results, schemas
+from wf_mcp.server import results, schemas
+from wf_mcp.server.arguments import check, strict
 from wf_mcp.server.call import ToolCall
 from wf_mcp.server.progress import Progress
 
@@ -45,7 +46,7 @@ class WorkflowTool(Tool):
         whole: bool = False,
     ) -> Self:
         """Make a tool of `function(call, ...)`: its docstring describes it, its other parameters are the arguments."""
-        tool = cls.from_function(
+        made = cls.from_function(
             function,
             title=title,
             description=getdoc(function),
@@ -54,22 +55,22 @@ class WorkflowTool(Tool):
             meta=meta,
             structured_output=True,
         )
-        metadata = tool.fn_metadata
+        tool, metadata = cast("Self", made), made.fn_metadata
         tool.parameters = schemas.of_arguments(tool.parameters)
         metadata.output_schema = schemas.of_answer(metadata.output_schema or {}, whole=whole)
-        metadata.arg_model = arguments.strict(metadata.arg_model)
+        metadata.arg_model = strict(metadata.arg_model)
         return tool
 
     async def run(
         self,
-        arguments_given: dict[str, Any],
+        arguments: dict[str, Any],
         context: Context[Any, Any],
         convert_result: bool = False,  # noqa: ARG002
     ) -> CallToolResult:
         """Call the function. Only a fault of the protocol is raised; anything else becomes a result."""
         call = ToolCall(app=context.request_context.lifespan_context, progress=Progress(context))
         try:
-            values = arguments.check(self.fn_metadata.arg_model, arguments_given)
+            values = check(self.fn_metadata.arg_model, arguments)
             return results.success(await self.fn(call, **values))
         except MCPError:
             raise

@@ -41,7 +41,7 @@ async def call_capability(
 
     It really acts, and nothing of it is stored: a result that matters belongs into a workflow.
     """
-    return await operations.call_capability(call.app, name=name, input=input, caller=call.caller)
+    return await operations.call_capability(call.app, name=name, input=input)
 
 
 def tools() -> list[WorkflowTool]:

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from wf_mcp.operations import deployments as operations
 from wf_mcp.operations.models import DeletedDeployment, DeploymentList, DeploymentView
-from wf_mcp.server.arguments import Cursor, JsonObject, Limit, WholeNumber
+from wf_mcp.server.arguments import Cursor, Limit, WholeNumber
 from wf_mcp.server.call import ToolCall
 from wf_mcp.server.tool import ASKS_SOURCES, DELETES, READS, WorkflowTool
 from wf_mcp.server.tools.artifacts import ArtifactId
@@ -23,7 +23,6 @@ async def create_deployment(
         dict[str, str] | None,
         Field(description="Source name in the plan -> configured source, where they differ."),
     ] = None,
-    call_policy: Annotated[JsonObject | None, Field(description="How calls are run.")] = None,
     replace: Annotated[bool, Field(description="Take the place of a deployment of this id.")] = False,
 ) -> DeploymentView:
     """Make an artifact version runnable under a name, bound to sources. Use it after save_artifact.
@@ -35,8 +34,7 @@ async def create_deployment(
         deployment_id=deployment_id,
         artifact_id=artifact_id,
         version=version,
-        bindings=bindings or {},
-        call_policy=call_policy,
+        bindings=bindings,
         replace=replace,
     )
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from wf_mcp.operations import runs as operations
+from wf_mcp.operations import pending as operations
 from wf_mcp.operations.models import PendingList
 from wf_mcp.server.arguments import Cursor, Limit
 from wf_mcp.server.call import ToolCall

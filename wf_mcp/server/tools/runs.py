@@ -141,7 +141,7 @@ def tools() -> list[WorkflowTool]:
         WorkflowTool.of(
             resume_run, title="Answer a run", annotations=ACTS, meta={"anthropic/requiresUserInteraction": True}
         ),
-        WorkflowTool.of(inspect_run, title="Inspect a run", annotations=READS, meta=always_load, whole=True),
+        WorkflowTool.of(inspect_run, title="Inspect a run", annotations=ASKS_SOURCES, meta=always_load, whole=True),
         WorkflowTool.of(validate_run, title="Check whether a run can go on", annotations=ASKS_SOURCES),
         WorkflowTool.of(read_run_trace, title="Read a run's trace", annotations=READS),
         WorkflowTool.of(list_runs, title="List runs", annotations=READS),

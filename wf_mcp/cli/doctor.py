@@ -1,0 +1,166 @@
+"""`wf doctor`: whether everything here works, and what to do about what does not."""
+
+import os
+import platform
+import tempfile
+from collections.abc import Awaitable, Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+
+import anyio
+import typer
+from pydantic import BaseModel
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from wf_core.errors import WfError
+from wf_mcp.app import App, default_home
+from wf_mcp.cli.operate import guard, ticker
+from wf_mcp.cli.output import AsJson, show
+from wf_mcp.cli.place import Place
+from wf_mcp.errors import ExitStatus
+from wf_mcp.operations import artifacts, deployments, runs, sources
+from wf_mcp.operations.caller import LOCAL_PERSON
+from wf_mcp.operations.models import Diagnostic
+
+app = typer.Typer()
+
+PAGE = 100
+
+_SIGNS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "error": ("✗", "bold red")}
+
+
+class Check(BaseModel):
+    """One thing that was looked at."""
+
+    name: str
+    status: Literal["ok", "warning", "error"]
+    message: str
+    hint: str | None = None
+
+
+class Examination(BaseModel):
+    """Everything that was looked at."""
+
+    healthy: bool
+    """Nothing is an error."""
+    checks: list[Check]
+
+
+@app.command()
+def doctor(context: typer.Context, as_json: AsJson = False) -> None:
+    """Check Python, the home, the stores and every source. Ends with status 4 when something does not work."""
+    place: Place = context.find_root().obj
+    found = guard(lambda: anyio.run(_examine, place), as_json=as_json)
+    show(found, _render, as_json=as_json)
+    if not found.healthy:
+        raise typer.Exit(ExitStatus.BLOCKED)
+
+
+async def _examine(place: Place) -> Examination:
+    checks = [_versions(), _home(place.home or default_home(os.environ))]
+    async with ticker("looking at everything"):
+        try:
+            async with App.open(home=place.home, config=place.config) as wf:
+                checks += [_config(wf), *await _stores(wf), *await _sources(wf)]
+        except WfError as error:
+            checks.append(_trouble("configuration", error))
+    return Examination(healthy=all(check.status != "error" for check in checks), checks=checks)
+
+
+def _versions() -> Check:
+    message = f"wf-mcp {version('wf-mcp')}, MCP SDK {version('mcp')}, Python {platform.python_version()}"
+    return Check(name="versions", status="ok", message=message)
+
+
+def _home(home: Path) -> Check:
+    """Try to write into the home, or into the folder in which it will be made."""
+    there = next(folder for folder in (home, *home.absolute().parents) if folder.exists())
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            pass
+    except OSError as error:
+        hint = "Name another with --home or WF_HOME."
+        return Check(name="home", status="error", message=f"{there} is not writable: {error.strerror}.", hint=hint)
+    note = "" if there == home else ", made when it is first used"
+    return Check(name="home", status="ok", message=f"{home}{note}")
+
+
+def _config(wf: App) -> Check:
+    message = str(wf.config.file) if wf.config.file else "no wf.json: only wf.std can be called"
+    hint = None if wf.config.file else "wf init writes one."
+    return Check(name="configuration", status="ok", message=message, hint=hint)
+
+
+async def _stores(wf: App) -> list[Check]:
+    return [
+        await _count("artifacts", lambda cursor: artifacts.list_artifacts(wf, cursor=cursor, limit=PAGE), "artifacts"),
+        await _count(
+            "deployments", lambda cursor: deployments.list_deployments(wf, cursor=cursor, limit=PAGE), "deployments"
+        ),
+        *await _runs(wf),
+    ]
+
+
+async def _count(name: str, page: Callable[[str | None], Awaitable[Any]], rows: str) -> Check:
+    """Read a whole list, and say how long it is."""
+    count, cursor = 0, None
+    try:
+        while True:
+            answer = await page(cursor)
+            count, cursor = count + len(getattr(answer, rows)), answer.next_cursor
+            if cursor is None:
+                return Check(name=name, status="ok", message=f"{count} readable")
+    except WfError as error:
+        return _trouble(name, error)
+
+
+async def _runs(wf: App) -> list[Check]:
+    damaged: list[Diagnostic] = []
+
+    async def page(cursor: str | None) -> Any:
+        answer = await runs.list_runs(wf, cursor=cursor, limit=PAGE, caller=LOCAL_PERSON)
+        damaged.extend(answer.diagnostics)
+        return answer
+
+    counted = await _count("runs", page, "runs")
+    return [counted, *(_noted("runs", found) for found in damaged)]
+
+
+async def _sources(wf: App) -> list[Check]:
+    """Start every source."""
+    checks: list[Check] = []
+    for source in (await sources.list_sources(wf)).sources:
+        name = f"source {source.name}"
+        if not source.enabled:
+            checks.append(Check(name=name, status="warning", message="switched off"))
+            continue
+        found = await sources.check_source(wf, source=source.name)
+        if found.available:
+            checks.append(Check(name=name, status="ok", message=f"offers {len(found.capabilities)} capabilities"))
+        checks += [_noted(name, one) for one in found.diagnostics]
+    return checks
+
+
+def _noted(name: str, found: Diagnostic) -> Check:
+    return Check(name=name, status=found.severity, message=f"{found.message} ({found.code})", hint=found.hint)
+
+
+def _trouble(name: str, error: WfError) -> Check:
+    return Check(name=name, status="error", message=f"{error.message} ({error.code})", hint=error.hint)
+
+
+def _render(found: Examination) -> RenderableType:
+    rows = Table.grid(padding=(0, 2))
+    rows.add_column()
+    rows.add_column(no_wrap=True)
+    rows.add_column(overflow="fold")
+    for check in found.checks:
+        sign, style = _SIGNS[check.status]
+        text = Text(check.message)
+        rows.add_row(
+            Text(sign, style=style), check.name, text.append(f"\n{check.hint}", style="dim") if check.hint else text
+        )
+    return rows

@@ -1,0 +1,61 @@
+"""`wf`: its nouns, and what holds for all of them. Each noun is one module, imported when it is used."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+from typer.main import get_command
+
+from wf_mcp.cli.place import Place
+
+NOUNS = {
+    "artifacts": "Saved workflows, each an immutable version of a plan.",
+    "deployments": "Artifact versions bound to sources, ready to run.",
+    "runs": "Start, answer, look at and cancel runs.",
+    "pending": "What waits for an answer.",
+    "sources": "Where capabilities come from.",
+    "capabilities": "What a workflow's steps can call.",
+    "plan": "Check, draw and explain plan files.",
+    "demo": "See a workflow stop for a person, survive kill -9, and go on. Offline.",
+    "doctor": "Check that everything here works.",
+    "init": "Write a first workflow and its configuration into a folder.",
+    "mcp-config": "Print the configuration for an MCP client.",
+    "serve": "Serve MCP over HTTP on this machine.",
+}
+"""What `wf --help` says. The module of a noun is called like it."""
+
+
+class Noun(TyperCommand):
+    """A command that is imported when it is used; its name and its help are known before."""
+
+    def make_context(self, *args: Any, **options: Any) -> Any:
+        module = import_module(f"wf_mcp.cli.{str(self.name).replace('-', '_')}")
+        command = get_command(module.app)
+        command.name = self.name
+        return command.make_context(*args, **options)
+
+
+def main() -> None:
+    """Run the command line."""
+    app = typer.Typer(name="wf", no_args_is_help=True, pretty_exceptions_enable=False)
+    app.callback()(_options)
+    command: Any = get_command(app)
+    for name, text in NOUNS.items():
+        command.add_command(Noun(name, help=text), name)
+    command()
+
+
+def _options(
+    context: typer.Context,
+    home: Annotated[
+        Path | None,
+        typer.Option(envvar="WF_HOME", help="Where everything is stored (default: the user's data folder)."),
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="Configuration (default: wf.json in this folder, else in the home).")
+    ] = None,
+) -> None:
+    """Durable workflows: look after what the MCP server runs."""
+    context.obj = Place(home=home, config=config)

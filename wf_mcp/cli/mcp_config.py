@@ -1,0 +1,79 @@
+"""`wf mcp-config CLIENT`: what to put into an MCP client's configuration."""
+
+import json
+import shutil
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from wf_mcp.cli.output import console
+from wf_mcp.cli.place import Place
+
+app = typer.Typer()
+
+NAME = "wf"
+"""What the server is called in the client. Short: clients put it in front of every tool's name."""
+
+
+class Client(StrEnum):
+    """A program that speaks MCP, by the shape of its configuration."""
+
+    CLAUDE_DESKTOP = "claude-desktop"
+    CLAUDE_CODE = "claude-code"
+    VSCODE = "vscode"
+    CURSOR = "cursor"
+    CODEX = "codex"
+
+
+FILES = {
+    Client.CLAUDE_DESKTOP: "claude_desktop_config.json (Settings, Developer, Edit Config)",
+    Client.CLAUDE_CODE: ".mcp.json in the project",
+    Client.VSCODE: ".vscode/mcp.json in the project",
+    Client.CURSOR: ".cursor/mcp.json in the project, or ~/.cursor/mcp.json",
+    Client.CODEX: "~/.codex/config.toml",
+}
+
+
+@app.command()
+def mcp_config(
+    context: typer.Context, client: Annotated[Client, typer.Argument(metavar="CLIENT", help=", ".join(Client))]
+) -> None:
+    """Print the configuration for an MCP client; it runs the server over this home and this configuration."""
+    place: Place = context.find_root().obj
+    typer.echo(client_config(client, place, cwd=Path.cwd()))
+    console(stderr=True).print(f"[dim]goes into {FILES[client]}[/]")
+
+
+def client_config(client: Client, place: Place, *, cwd: Path) -> str:
+    """Write the configuration. Paths in it are absolute: a client starts the server in a folder of its own."""
+    command, *arguments = server_command(place, cwd=cwd)
+    if client is Client.CODEX:
+        return "\n".join(
+            (
+                f"[mcp_servers.{NAME}]",
+                f"command = {json.dumps(command)}",
+                f"args = {json.dumps(arguments)}",
+                "startup_timeout_sec = 30",
+                "tool_timeout_sec = 60",
+            )
+        )
+    entry: dict[str, Any] = {"command": command, "args": arguments}
+    if client is Client.VSCODE:
+        return json.dumps({"servers": {NAME: {"type": "stdio", **entry}}}, indent=2)
+    return json.dumps({"mcpServers": {NAME: entry}}, indent=2)
+
+
+def server_command(place: Place, *, cwd: Path) -> list[str]:
+    """Give the command that starts the server here, whatever the client's PATH is."""
+    beside = Path(sys.executable).with_name("wf-mcp")
+    found = str(beside) if beside.exists() else shutil.which("wf-mcp")
+    command = [found] if found else [sys.executable, "-m", "wf_mcp"]
+    config = place.config or (cwd / "wf.json" if (cwd / "wf.json").is_file() else None)
+    if place.home:
+        command += ["--home", str(place.home.resolve())]
+    if config:
+        command += ["--config", str(config.resolve())]
+    return command

@@ -1,0 +1,78 @@
+"""One operation from the command line: open the home, act, close; errors become messages and exit statuses."""
+
+import logging
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import TypeVar, cast
+
+import anyio
+import typer
+from rich.status import Status
+
+from wf_core.errors import WfError
+from wf_mcp.app import App
+from wf_mcp.cli.output import console, show_error
+from wf_mcp.cli.place import Place
+from wf_mcp.errors import describe, meaning
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+INTERRUPTED_BY_THE_PERSON = 130
+"""What a shell says of a program that Ctrl-C ended."""
+
+
+def operate(context: typer.Context, action: Callable[[App], Awaitable[T]], *, as_json: bool = False) -> T:
+    """Do `action` with the application open. What goes wrong is shown, and ends the program with its exit status."""
+    place: Place = context.find_root().obj
+
+    async def act() -> T:
+        async with App.open(home=place.home, config=place.config) as app:
+            return await action(app)
+
+    return guard(lambda: anyio.run(act), as_json=as_json)
+
+
+def guard(action: Callable[[], T], *, as_json: bool = False) -> T:
+    """Do `action`; an error is shown, and ends the program with its exit status."""
+    try:
+        return action()
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED_BY_THE_PERSON) from None
+    except Exception as raised:
+        error = _leaf(raised)
+        if not isinstance(error, WfError):
+            logger.exception("Something went wrong inside wf", exc_info=error)
+        show_error(error, as_json=as_json)
+        raise typer.Exit(meaning(describe(error)["code"]).exit_status) from None
+
+
+class Ticker:
+    """Shows on stderr how far a run is; silent where there is no terminal."""
+
+    def __init__(self, status: Status | None) -> None:
+        self._status = status
+
+    async def __call__(self, steps_executed: int, message: str) -> None:
+        if self._status is not None:
+            self._status.update(f"step {steps_executed}  [dim]{message}[/]")
+
+
+@asynccontextmanager
+async def ticker(text: str) -> AsyncGenerator[Ticker]:
+    """Show progress on stderr while something long is done."""
+    err = console(stderr=True)
+    if not (err.is_terminal and sys.stdout.isatty()):
+        yield Ticker(None)
+        return
+    with err.status(text) as status:
+        yield Ticker(status)
+
+
+def _leaf(error: Exception) -> Exception:
+    """Unwrap what task groups wrap around a single error."""
+    if not isinstance(error, ExceptionGroup):
+        return error
+    group = cast("ExceptionGroup[Exception]", error)
+    return _leaf(group.exceptions[0]) if len(group.exceptions) == 1 else group

@@ -1,0 +1,126 @@
+"""How things are shown: tables and colour for people, the structured answer for programs, errors on stderr."""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Any, TypeVar
+
+import typer
+from pydantic import BaseModel
+from rich import box
+from rich.console import Console, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from wf_artifacts.clock import parse_iso
+from wf_mcp.errors import describe
+from wf_mcp.operations.models import Diagnostic
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print the structured result, as the MCP tool gives it.")]
+
+WIDTH_OF_A_PIPE = 160
+"""Columns where there is no terminal to ask: wide enough that no id is cut."""
+
+ONE_LINE = 80
+"""Characters of JSON that are shown without line breaks."""
+
+STYLES = {
+    "completed": "green",
+    "running": "cyan",
+    "interrupted": "yellow",
+    "failed": "red",
+    "cancelled": "dim",
+    "unrunnable": "red",
+    "ready": "green",
+    "blocked": "red",
+    "error": "red",
+    "warning": "yellow",
+}
+"""Colours of statuses and severities."""
+
+T = TypeVar("T", bound=BaseModel)
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Give stdout, or stderr, as a place to show things on."""
+    made = Console(stderr=stderr, highlight=False)
+    return made if made.is_terminal else Console(stderr=stderr, highlight=False, width=WIDTH_OF_A_PIPE)
+
+
+def show(answer: T, render: Callable[[T], RenderableType], *, as_json: bool) -> None:
+    """Print an answer: for people as `render` says, else exactly as the tool gives it."""
+    if as_json:
+        print_json(answer.model_dump(mode="json"))
+    else:
+        console().print(render(answer))
+
+
+def print_json(value: Any) -> None:
+    """Print JSON, indented, on stdout."""
+    typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def show_error(error: Exception, *, as_json: bool) -> None:
+    """Say on stderr what went wrong and what to do; to a program also as the structured result of the tool."""
+    shown = describe(error)
+    err = console(stderr=True)
+    err.print(f"[bold red]error[/] [red]{escape(shown['code'])}[/]: {escape(shown['message'])}", soft_wrap=True)
+    if shown["hint"]:
+        err.print(f"[dim]{escape(shown['hint'])}[/]", soft_wrap=True)
+    for issue in shown["details"].get("issues", []):
+        err.print(diagnostic(Diagnostic.model_validate(issue)), soft_wrap=True)
+    if as_json:
+        print_json({"error": shown})
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[RenderableType]], *, empty: str) -> RenderableType:
+    """Lay out rows under columns, the first of which is never cut; or say that there are none."""
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
+    for number, column in enumerate(columns):
+        made.add_column(column, no_wrap=number == 0, overflow="fold")
+    for row in rows:
+        made.add_row(*row)
+    return made if made.row_count else Text(empty, style="dim")
+
+
+def facts(pairs: Iterable[tuple[str, RenderableType | None]]) -> RenderableType:
+    """Lay out names and values; a value of None is left out."""
+    made = Table.grid(padding=(0, 2))
+    made.add_column(style="dim", no_wrap=True)
+    made.add_column(overflow="fold")
+    for name, value in pairs:
+        if value is not None:
+            made.add_row(name, value)
+    return made
+
+
+def status(word: str) -> Text:
+    """Colour a status or a severity."""
+    return Text(word, style=STYLES.get(word, ""))
+
+
+def diagnostic(found: Diagnostic) -> Text:
+    """Tell a diagnostic in one or two lines."""
+    place = f" at {found.path}" if found.path else ""
+    text = Text.assemble(status(found.severity), f" {found.code}{place}: {found.message}")
+    return text.append(f"\n  {found.hint}", style="dim") if found.hint else text
+
+
+def as_text(value: Any, *, limit: int = 2000) -> Text:
+    """Show a JSON value: text as it is, anything else as JSON, on one line when it is short; cut when it is long."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, str) and len(text) > ONE_LINE:
+        text = json.dumps(value, ensure_ascii=False, indent=2)
+    return Text(text if len(text) <= limit else text[:limit] + " …")
+
+
+def when(moment: str | None) -> str:
+    """Say a stored time as people do: how long ago, or the day."""
+    if moment is None:
+        return "never"
+    seconds = (datetime.now(UTC) - parse_iso(moment)).total_seconds()
+    for size, unit in ((60, "s"), (3600, "min"), (86400, "h")):
+        if seconds < size:
+            return f"{max(0, int(seconds // (size / 60 if unit != 'h' else 3600)))} {unit} ago"
+    return moment[:10]

@@ -1,0 +1,45 @@
+"""`wf pending`: what waits for an answer."""
+
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+
+from wf_mcp.cli.operate import operate
+from wf_mcp.cli.output import AsJson, show, table, when
+from wf_mcp.operations import pending as operations
+from wf_mcp.operations.caller import LOCAL_PERSON
+from wf_mcp.operations.models import PendingItem, PendingList
+
+app = typer.Typer()
+
+
+@app.command()
+def pending(
+    context: typer.Context,
+    run: Annotated[str | None, typer.Option("--run", help="Only what this run waits for.")] = None,
+    cursor: Annotated[str | None, typer.Option(help="next_cursor of the page before.")] = None,
+    limit: Annotated[int, typer.Option(help="How many, at most 100.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """List what waits for an answer, newest run first. `wf runs resume RUN` answers it."""
+    page = operate(
+        context,
+        lambda wf: operations.list_pending(wf, run_id=run, cursor=cursor, limit=limit, caller=LOCAL_PERSON),
+        as_json=as_json,
+    )
+    show(page, _rows, as_json=as_json)
+
+
+def _rows(page: PendingList) -> RenderableType:
+    return table(
+        ("run", "deployment", "waits for", "since"),
+        ((item.run_id, item.deployment_id, _what(item), when(item.since)) for item in page.pending),
+        empty="Nothing waits.",
+    )
+
+
+def _what(item: PendingItem) -> str:
+    if item.interrupt is not None:
+        return f"{item.interrupt.id}: {item.interrupt.step_id} asks {item.interrupt.kind}"
+    return f"{item.call.token}: {item.call.capability} ({item.call.state})" if item.call else item.next_action

@@ -1,0 +1,137 @@
+"""Runs as people want to see them: a summary, a question, a trace, a plan with the places where a run has been."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, cast
+
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.text import Text
+
+from wf_core.plan import WorkflowPlan
+from wf_mcp.cli.drawing import draw
+from wf_mcp.cli.output import as_text, console, diagnostic, facts, status, table, when
+from wf_mcp.operations.models import InterruptView, RunSummary, TraceEntry, TracePage
+
+Mark = Literal["done", "waiting", "failed"]
+
+_MARKS: Mapping[Mark | None, tuple[str, str]] = {
+    "done": ("✓", "green"),
+    "waiting": ("?", "bold yellow"),
+    "failed": ("✗", "bold red"),
+    None: ("·", ""),
+}
+
+
+def summary(run: RunSummary) -> RenderableType:
+    """Show where a run stands, what it asks, and what can be done next."""
+    parts: list[RenderableType] = [
+        facts(
+            (
+                ("run", run.run_id or Text("none was created", style="dim")),
+                ("status", status(run.status)),
+                ("deployment", f"{run.deployment_id} → {run.artifact_id} {run.artifact_version}"),
+                ("outcome", run.outcome),
+                ("output", None if run.output is None else as_text(run.output)),
+                ("steps", str(run.steps_executed) if run.run_id else None),
+                ("changed", when(run.updated_at) if run.run_id else None),
+            )
+        )
+    ]
+    if run.error is not None:
+        where = f" in {'/'.join(run.error.path)}" if run.error.path else ""
+        effects = "nothing was changed" if run.error.side_effects == "none" else "what it changed is unknown"
+        parts.append(
+            Text.assemble(
+                ("failed", "bold red"), f"{where}: {run.error.message} ", (f"({run.error.code}; {effects})", "dim")
+            )
+        )
+    parts += [diagnostic(found) for found in run.diagnostics]
+    parts += [question(asked) for asked in run.interrupts]
+    if run.interrupts and run.resume_readiness == "ready":
+        parts.append(Text.assemble(("answer it: ", "dim"), f"wf runs resume {run.run_id}"))
+    return Group(*parts)
+
+
+def question(asked: InterruptView) -> RenderableType:
+    """Show an open question with what it was asked with."""
+    fields = cast("dict[str, Any]", asked.payload).items() if isinstance(asked.payload, dict) else [("", asked.payload)]
+    body = facts([*((name, as_text(value)) for name, value in fields), ("answers", ", ".join(asked.outcomes))])
+    who = ", only a person answers" if asked.answered_by == "person" else ""
+    title = Text.assemble((f" {asked.step_id} ", "bold"), (f"asks: {asked.kind}{who} ", ""))
+    return Panel(
+        body,
+        title=title,
+        title_align="left",
+        border_style="yellow",
+        expand=False,
+        subtitle=f" {asked.id} ",
+        subtitle_align="right",
+    )
+
+
+def trace(page: TracePage) -> RenderableType:
+    """Show a part of a trace as a table."""
+    entries = trace_table(page.entries)
+    if not page.truncated:
+        return entries
+    following = page.start + len(page.entries)
+    return Group(entries, Text(f"more: --start {following} ({page.trace_count} entries in all)", style="dim"))
+
+
+def trace_table(entries: Sequence[TraceEntry]) -> RenderableType:
+    """Show trace entries, one a row."""
+    return table(
+        ("", "step", "did", "outcome", "changed", "took"),
+        (
+            (
+                Text(str(entry.index), style="dim"),
+                "/".join(entry.path),
+                entry.step_type,
+                _outcome(entry),
+                ", ".join(entry.state_changes or ()),
+                "" if entry.duration_ms is None else f"{entry.duration_ms:.0f} ms",
+            )
+            for entry in entries
+        ),
+        empty="Nothing yet.",
+    )
+
+
+def marks(run: RunSummary, entries: Sequence[TraceEntry]) -> dict[str, Mark]:
+    """Say of each step of the plan whether the run has done it, waits in it, or failed in it."""
+    found: dict[str, Mark] = {entry.path[0]: "done" for entry in entries if entry.path}
+    found.update({question.path[0]: "waiting" for question in run.interrupts})
+    if run.error is not None and run.error.path:
+        found[run.error.path[0]] = "failed"
+    return found
+
+
+def drawing(plan: WorkflowPlan, marked: Mapping[str, Mark] | None = None) -> RenderableType:
+    """Draw a plan; with marks, say of each step what became of it."""
+    lines = draw(plan)
+    width = max((len(line.indent) + len(line.step_id) for line in lines if line.step_id), default=0)
+    picture = Text()
+    for line in lines:
+        picture.append(f"{line.indent}", style="dim")
+        if line.step_id is None:
+            picture.append(f"{line.text}\n", style="dim")
+            continue
+        sign, style = _MARKS[(marked or {}).get(line.step_id)]
+        picture.append(f"{sign} " if marked is not None else "", style=style)
+        picture.append(line.step_id, style=style or "bold")
+        picture.append(" " * (width - len(line.indent) - len(line.step_id) + 2) + f"{line.text}\n", style="cyan")
+    picture.rstrip()
+    return picture
+
+
+def print_drawing(plan: WorkflowPlan, marked: Mapping[str, Mark] | None = None) -> None:
+    """Print a drawing; its lines are never folded."""
+    console().print(drawing(plan, marked), no_wrap=True, overflow="ellipsis")
+
+
+def _outcome(entry: TraceEntry) -> Text:
+    if entry.error is not None:
+        return Text(entry.error["code"], style="red")
+    if entry.outcome is None:
+        return Text("asks", style="yellow")
+    return Text(entry.outcome + (f" → {entry.next_step_id}" if entry.next_step_id else ""))
