@@ -90,8 +90,11 @@ class Workplace:
     async def connect(self, target: StdioServerParameters | str) -> AsyncGenerator["Server"]:
         """Connect as a client of this era does."""
         mode = "legacy" if self.era == "2025-11-25" else self.era
-        async with Client(target, mode=mode, read_timeout_seconds=CALL_SECONDS) as client:
-            yield Server(self, client)
+        try:
+            async with Client(target, mode=mode, read_timeout_seconds=CALL_SECONDS) as client:
+                yield Server(self, client)
+        except BaseExceptionGroup as group:
+            raise _alone(group) from None
 
 
 @dataclass
@@ -153,3 +156,11 @@ async def until(happened: Callable[[], bool]) -> None:
 def _listens(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def _alone(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Take what failed out of the groups of the client's tasks, so that a story fails with its own words."""
+    if len(group.exceptions) > 1:
+        return group
+    inner = group.exceptions[0]
+    return _alone(inner) if isinstance(inner, BaseExceptionGroup) else inner
