@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from wf_core.plan import BREAK, END
-
 
 @dataclass(frozen=True, slots=True)
 class Vertex:
@@ -65,13 +63,13 @@ class Graph:
         return [step_id for step_id in self.vertices if loop in self.loops[step_id]]
 
     def ending(self) -> set[str]:
-        """Give the steps from which the frame they are in can end."""
+        """Give the steps from which their frame can end. A target that does not exist may be meant as an end."""
         before: dict[str, list[str]] = {}
         for step_id, vertex in self.vertices.items():
             for target in vertex.exits.values():
                 before.setdefault(target, []).append(step_id)
-        ends = [step_id for step_id, vertex in self.vertices.items() if vertex.kind == "end"]
-        pending = [*before.get(END, []), *before.get(BREAK, []), *ends]
+        pending = [step_id for step_id, vertex in self.vertices.items() if vertex.kind == "end"]
+        pending += [step_id for target, steps in before.items() if target not in self.vertices for step_id in steps]
         found: set[str] = set()
         while pending:
             step_id = pending.pop()

@@ -197,11 +197,12 @@ def _without_faults(
     stand_ins: Mapping[str, JsonValue],
 ) -> tuple[dict[str, Any], frozenset[str]]:
     """Copy the document as `read_record` says."""
+    # Unknown keys first: what stands around them may be replaced as a whole afterwards.
+    faults = sorted(faults, key=lambda fault: fault["type"] != "extra_forbidden")
     copy = {key: clone(value) for key, value in document.items()}
     replaced: set[str] = set()
     for fault in faults:
-        place = _place(fault["loc"], copy)
-        field = str(fault["loc"][0])
+        place, field = _place(fault["loc"], document), str(fault["loc"][0])
         if fault["type"] == "extra_forbidden":
             _remove(copy, place)
         elif len(place) > 1 and field in _ENTRY_MAPS:

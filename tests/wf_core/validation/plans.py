@@ -73,6 +73,15 @@ def errors(
     return [(issue.code, issue.path) for issue in found if issue.severity == "error"]
 
 
+def only_error(
+    document: object, *, contracts: dict[str, Contract] | None = None, children: Children | None = None
+) -> Issue:
+    """Give the one error of a plan."""
+    found = issues(document, contracts=contracts, children=children)
+    (error,) = [issue for issue in found if issue.severity == "error"]
+    return error
+
+
 def warnings(document: object) -> list[tuple[str, str]]:
     """Give code and place of every warning."""
     return [(issue.code, issue.path) for issue in issues(document) if issue.severity == "warning"]

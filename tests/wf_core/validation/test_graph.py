@@ -1,0 +1,112 @@
+"""The graph that routes make."""
+
+from typing import Any
+
+from wf_core.validation.graph import Escape, build_graph
+
+
+def step(*targets: str) -> dict[str, Any]:
+    return {"type": "join", "routes": {f"to_{target}": target for target in targets}}
+
+
+def loop(body: str, done: str, alias: str = "item") -> dict[str, Any]:
+    return {"type": "foreach", "as": alias, "routes": {"loop": body, "done": done}}
+
+
+def test_a_step_belongs_to_the_loops_around_it() -> None:
+    steps = {
+        "outer": loop("inner", "after"),
+        "inner": loop("deep", "tail"),
+        "deep": step("__end__"),
+        "tail": step("__end__"),
+        "after": step("__end__"),
+    }
+    graph = build_graph(steps, "outer")
+    assert graph.loops == {
+        "outer": (),
+        "inner": ("outer",),
+        "deep": ("outer", "inner"),
+        "tail": ("outer",),
+        "after": (),
+    }
+    assert graph.escapes == []
+    assert graph.body("outer") == ["inner", "deep", "tail"]
+
+
+def test_a_context_has_the_items_of_every_loop_around() -> None:
+    steps = {
+        "outer": loop("inner", "__end__", "row"),
+        "inner": loop("deep", "__end__", "cell"),
+        "deep": step("__end__"),
+    }
+    graph = build_graph(steps, "outer")
+    assert graph.context_names("deep") == {"row", "row_index", "cell", "cell_index"}
+    assert graph.context_names("inner") == {"row", "row_index"}
+
+
+def test_a_route_out_of_a_body_or_back_to_the_loop_escapes() -> None:
+    steps = {
+        "each": loop("body", "after"),
+        "body": step("after", "each", "more"),
+        "more": step("__end__"),
+        "after": step(),
+    }
+    assert build_graph(steps, "each").escapes == [
+        Escape("body", "to_after", "after", "each"),
+        Escape("body", "to_each", "each", "each"),
+    ]
+
+
+def test_a_body_that_is_reached_from_outside_escapes_at_its_loop() -> None:
+    steps = {"each": loop("body", "body"), "body": step("__end__")}
+    assert build_graph(steps, "each").escapes == [Escape("each", "loop", "body", "each")]
+
+
+def test_the_body_of_one_loop_is_outside_of_another() -> None:
+    steps = {
+        "one": loop("body", "two"),
+        "two": loop("other", "__end__"),
+        "body": step("__end__"),
+        "other": step("body"),
+    }
+    assert build_graph(steps, "one").escapes == [Escape("other", "to_body", "body", "two")]
+
+
+def test_steps_that_nothing_leads_to_are_not_reachable_and_still_have_loops() -> None:
+    steps = {"body": step("__end__"), "lost": loop("body", "__end__"), "one": step("__end__")}
+    graph = build_graph(steps, "one")
+    assert graph.reachable == {"one"}
+    assert graph.loops["body"] == ("lost",)
+
+
+def test_without_a_start_nothing_is_reachable_and_loops_are_known() -> None:
+    for start in (None, "nowhere"):
+        graph = build_graph({"each": loop("body", "__end__"), "body": step("__end__")}, start)
+        assert graph.reachable == set()
+        assert graph.loops["body"] == ("each",)
+
+
+def test_unreachable_steps_that_lead_to_each_other_are_assigned_too() -> None:
+    graph = build_graph({"one": step("__end__"), "a": step("b"), "b": step("a")}, "one")
+    assert set(graph.loops) == {"one", "a", "b"}
+
+
+def test_a_frame_can_end_where_some_route_leads_to_an_end() -> None:
+    steps = {
+        "one": step("two", "circle"),
+        "two": {"type": "end"},
+        "circle": step("round"),
+        "round": step("circle"),
+        "each": loop("stuck", "two"),
+        "stuck": step("stuck"),
+        "break": step("__break__"),
+    }
+    assert build_graph(steps, "one").ending() == {"one", "two", "each", "break"}
+
+
+def test_what_cannot_be_read_as_a_step_has_no_routes() -> None:
+    graph = build_graph(
+        {"one": 5, "two": {"routes": []}, "three": {"routes": {"ok": 1, "no": "one"}, "as": 5}}, "three"
+    )
+    assert graph.reachable == {"three", "one"}
+    assert graph.vertices["three"].routes == {"no": "one"}

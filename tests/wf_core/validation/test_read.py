@@ -1,0 +1,260 @@
+"""Reading whole plans: everything at once, whatever the document is."""
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.wf_core.validation.plans import (
+    EVERY_STEP,
+    Document,
+    ask,
+    child,
+    condition,
+    each,
+    errors,
+    node,
+    plan,
+    warnings,
+)
+from wf_core.calls.contract import Contract
+from wf_core.jsonvalue import MAX_DEPTH
+from wf_core.plan import NodeStep
+from wf_core.runtime import compile_program
+from wf_core.validation import read_plan
+from wf_core.validation.read import MAX_PLANS
+
+CONTRACTS = {"ops.make": Contract(outcomes=("ok", "error"))}
+
+EVERYTHING: Document = plan(
+    description="One of everything.",
+    input_schema={"type": "object", "properties": {"items": {"type": "array"}}, "additionalProperties": False},
+    state_schema={"properties": {"a": {}, "log": {"type": "array", "default": [], "reducer": "append"}}},
+    output_schema={"properties": {"log": {"type": "array"}}},
+    initial_state={"state.a": {"object": {"first": {"path": "input.items.0", "default": None}}}},
+    outcomes=["ok", "refused"],
+    steps={
+        "one": node(routes={"ok": "check", "error": "stop"}, error_output={"state.log": "message"}, timeout_seconds=2.5,
+                    retry={"max_attempts": 2, "on": "any"}),
+        "check": {**condition({"op": "and", "args": [
+            {"op": "exists", "path": "state.a"},
+            {"op": "not", "arg": {"op": "matches", "left": {"template": "{{state.a}}"}, "right": {"value": "^x"}}},
+        ]}), "routes": {"true": "loop", "false": "ask"}},
+        "loop": each(mode="concurrent", on_item_error={"collect_to": "state.log"},
+                     routes={"loop": "body", "done": "ask", "completed_with_errors": "stop"}),
+        "body": node(input={"value": {"array": [{"path": "context.item"}]}}, output={"state.log": "value"}),
+        "ask": ask(request={"log": {"path": "state.log"}}, resume={"state.a": {"source": "text", "optional": True}},
+                   outcomes=["yes", "no"], outcome_schemas={"no": True}, routes={"yes": "inner", "no": "stop"}),
+        "inner": child({"plan": plan(name="inner")}, input={"x": {"value": 1}}, routes={"ok": "meet"}),
+        "meet": {"type": "join", "routes": {"ok": "__end__"}},
+        "stop": {"type": "end", "outcome": "refused"},
+    },
+    output={"log": {"path": "state.log"}},
+    limits={"max_steps": 100},
+)  # fmt: skip
+
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5)
+    | st.sampled_from(
+        ["one", "loop", "__end__", "__break__", "state.a", "input", ".", "node", "ops.make", "{{x", 10**400]
+    )
+)
+KEYS = st.text(max_size=5) | st.sampled_from(
+    [
+        "type",
+        "steps",
+        "routes",
+        "path",
+        "value",
+        "object",
+        "array",
+        "op",
+        "args",
+        "$ref",
+        "properties",
+        "plan",
+        "ok",
+        "loop",
+    ]
+)
+JSON = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=10
+)
+
+
+def test_a_plan_with_one_of_everything_has_no_issue() -> None:
+    report = read_plan(EVERYTHING, contracts=CONTRACTS, supported_steps=EVERY_STEP)
+    assert report.issues == []
+    assert report.valid
+
+
+def test_a_valid_plan_is_given_as_records() -> None:
+    read = read_plan(plan()).plan
+    assert read is not None
+    assert isinstance(read.steps["one"], NodeStep)
+
+
+def test_an_invalid_plan_is_not_given() -> None:
+    report = read_plan(plan(start="nowhere"))
+    assert not report.valid
+    assert report.plan is None
+
+
+def test_missing_key_of_an_empty_plan() -> None:
+    assert errors({}) == [("missing_key", "")] * 3
+
+
+@pytest.mark.parametrize("document", [None, 5, "plan", [], True])
+def test_invalid_type_of_what_is_no_object(document: object) -> None:
+    assert errors(document) == [("invalid_type", "")]
+
+
+def test_invalid_type_of_what_is_no_json_names_the_place() -> None:
+    (issue,) = read_plan(plan(steps={"one": node(input={"value": {"value": float("nan")}})})).issues
+    assert issue.code == "invalid_type"
+    assert "plan.steps.one.input.value.value: NaN" in issue.message
+
+
+def test_unsupported_step_is_refused_by_name() -> None:
+    found = {(issue.code, issue.path) for issue in read_plan(EVERYTHING, contracts=CONTRACTS).issues}
+    assert found == {("unsupported_step", "/steps/loop/type"), ("unsupported_step", "/steps/inner/type")}
+
+
+def test_unknown_output_field() -> None:
+    schema = {"properties": {"o": {}}, "additionalProperties": False}
+    document = plan(output_schema=schema, output={"p": {"path": "state.a"}, "o.x": {"value": 1}})
+    assert errors(document) == [("unknown_output_field", "/output/p")]
+    assert errors(plan(output_schema={"properties": {"o": {}}}, output={"p": {"value": 1}})) == []
+
+
+def test_unused_state_field_is_a_warning() -> None:
+    document = plan(state_schema={"properties": {"a": {}, "idle": {}}})
+    assert warnings(document) == [("unused_state_field", "/state_schema/properties/idle")]
+    assert read_plan(document).valid
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"output": {"x": {"path": "state"}}},
+        {"output": {"x": {"template": "{{state.idle}}"}}},
+        {"output_schema": {"properties": {"idle": {}}}},
+        {"initial_state": {"state.idle": {"value": 1}}},
+    ],
+)
+def test_a_state_field_that_is_read_written_or_copied_is_used(fields: Document) -> None:
+    assert warnings(plan(state_schema={"properties": {"a": {}, "idle": {}}}, **fields)) == []
+
+
+def test_a_plan_in_place_is_checked_with_its_place() -> None:
+    inner = plan(start="oen", steps={"one": node(output={"state.b": "x"}), "two": node()})
+    document = plan(steps={"one": child({"plan": inner})})
+    prefix = "/steps/one/workflow/plan"
+    assert set(errors(document)) == {
+        ("unknown_start", f"{prefix}/start"),
+        ("unknown_state_field", f"{prefix}/steps/one/output/state.b"),
+    }
+
+
+def test_a_plan_in_place_does_not_see_the_loops_around_it() -> None:
+    inner = plan(steps={"one": node(input={"value": {"path": "context.item"}})})
+    document = plan(start="loop", steps={"loop": each(), "body": child({"plan": inner})})
+    assert errors(document) == [("invalid_path", "/steps/body/workflow/plan/steps/one/input/value/path")]
+
+
+def test_a_plan_in_place_that_is_none_is_refused() -> None:
+    assert errors(plan(steps={"one": child({"plan": 5})})) == [("invalid_type", "/steps/one/workflow/plan")]
+    assert ("missing_key", "/steps/one/workflow/plan") in errors(plan(steps={"one": child({"plan": {}})}))
+
+
+def test_invalid_type_of_plans_that_nest_too_deeply() -> None:
+    document = plan()
+    for _ in range(MAX_PLANS):
+        document = plan(steps={"one": child({"plan": document})})
+    assert [code for code, _ in errors(document)] == ["invalid_type"]
+    assert errors(document["steps"]["one"]["workflow"]["plan"]) == []
+
+
+@pytest.mark.parametrize("levels", [65, 90, MAX_DEPTH, 5000])
+def test_a_document_of_any_depth_gives_a_report(levels: int) -> None:
+    expression: Document = {"value": 1}
+    check: Document = {"op": "exists", "path": "state.a"}
+    schema: Document = {}
+    for _ in range(levels):
+        expression = {"array": [expression]}
+        check = {"op": "not", "arg": check}
+        schema = {"properties": {"a": schema}}
+    for document in (
+        plan(steps={"one": node(input={"value": expression})}),
+        plan(steps={"one": condition(check)}),
+        plan(output={"x": expression}),
+    ):
+        assert errors(document) != []
+    assert read_plan(plan(state_schema=schema)).valid is (levels < 100)
+
+
+@given(JSON)
+@settings(max_examples=200, deadline=None)
+def test_any_json_gives_a_report(document: Any) -> None:
+    read_plan(document, supported_steps=EVERY_STEP)
+
+
+@given(st.data())
+@settings(max_examples=400, deadline=None)
+def test_a_mutated_plan_gives_a_report_and_compiles_where_it_is_valid(data: st.DataObject) -> None:
+    document = copy.deepcopy(EVERYTHING)
+    for _ in range(data.draw(st.integers(1, 3))):
+        _mutate(document, data)
+    contracts = {**CONTRACTS, "a.b": Contract()}
+    report = read_plan(document, contracts=contracts, supported_steps=EVERY_STEP)
+    if report.plan is None:
+        assert not report.valid
+        return
+    known = {name: contracts.get(name, Contract()) for name in _called(report.plan.model_dump(by_alias=True))}
+    compile_program(document, contracts=known)
+
+
+def _mutate(document: Document, data: st.DataObject) -> None:
+    """Replace, remove, or add something somewhere in a document."""
+    current: Any = document
+    while True:
+        keys: list[Any] = list(current) if isinstance(current, dict) else list(range(len(current)))
+        if not keys:
+            return
+        key = data.draw(st.sampled_from(keys))
+        if isinstance(current[key], dict | list) and data.draw(st.integers(0, 4)):
+            current = current[key]
+            continue
+        change = data.draw(st.sampled_from(["replace", "remove", "rename", "add"]))
+        if change == "replace":
+            current[key] = data.draw(JSON)
+        elif change == "remove":
+            del current[key]
+        elif isinstance(current, dict):
+            value = current.pop(key) if change == "rename" else data.draw(JSON)
+            current[data.draw(KEYS)] = value
+        return
+
+
+def _called(document: Any) -> set[str]:
+    """Name every capability in a plan."""
+    found: set[str] = set()
+    pending = [document]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            use: Any = value.get("use")
+            if isinstance(use, dict):
+                found.add(f"{use.get('source')}.{use.get('capability')}")
+            elif isinstance(use, str):
+                found.add(use)
+            pending += value.values()
+        elif isinstance(value, list):
+            pending += value
+    return found

@@ -1,0 +1,107 @@
+"""Where routes lead."""
+
+import pytest
+
+from tests.wf_core.validation.plans import Document, condition, each, errors, node, only_error, plan, warnings
+
+JOIN: Document = {"type": "join", "routes": {"ok": "__end__"}}
+
+
+def test_unknown_start_names_the_nearest_step() -> None:
+    issue = only_error(plan(start="oen"))
+    assert (issue.code, issue.path, issue.hint) == ("unknown_start", "/start", "Did you mean `one`?")
+
+
+def test_unknown_route_target_names_the_nearest_step() -> None:
+    issue = only_error(plan(steps={"one": node(routes={"ok": "__edn__"})}))
+    assert (issue.code, issue.path) == ("unknown_route_target", "/steps/one/routes/ok")
+    assert issue.hint == "Did you mean `__end__`?"
+
+
+def loop(body: Document, **fields: object) -> list[tuple[str, str]]:
+    """Give the errors of a plan with a loop, its body, a step `after` and an end step `stop` that it could go to."""
+    steps = {
+        "loop": each(**{"routes": {"loop": "body", "done": "after"}, **fields}),
+        "body": body,
+        "after": {"type": "join", "routes": {"ok": "__end__"}},
+        "stop": {"type": "end"},
+    }
+    return errors(plan(start="loop", steps=steps))
+
+
+def to(target: str) -> Document:
+    return {"type": "join", "routes": {"ok": target}}
+
+
+def test_break_leaves_a_serial_loop() -> None:
+    assert loop(to("__break__")) == []
+
+
+def test_unknown_route_target_break_in_a_concurrent_loop() -> None:
+    assert loop(to("__break__"), mode="concurrent") == [("unknown_route_target", "/steps/body/routes/ok")]
+
+
+def test_unknown_route_target_break_outside_of_a_loop() -> None:
+    assert errors(plan(steps={"one": to("__break__")})) == [("unknown_route_target", "/steps/one/routes/ok")]
+    assert loop(to("__end__"), routes={"loop": "body", "done": "__break__"}) == [
+        ("unknown_route_target", "/steps/loop/routes/done")
+    ]
+
+
+@pytest.mark.parametrize("target", ["__end__", "__break__"])
+def test_unknown_route_target_of_a_loop_without_a_body(target: str) -> None:
+    assert errors(plan(steps={"one": each(routes={"loop": target, "done": "__end__"})})) == [
+        ("unknown_route_target", "/steps/one/routes/loop")
+    ]
+
+
+@pytest.mark.parametrize("target", ["after", "loop"])
+def test_loop_body_escape(target: str) -> None:
+    assert loop(to(target)) == [("loop_body_escape", "/steps/body/routes/ok")]
+
+
+def test_loop_body_escape_where_another_route_leads_into_the_body() -> None:
+    assert loop(to("__end__"), routes={"loop": "body", "done": "body"}) == [
+        ("loop_body_escape", "/steps/loop/routes/loop")
+    ]
+
+
+def test_end_in_loop_body() -> None:
+    assert loop(to("stop")) == [("end_in_loop_body", "/steps/stop")]
+
+
+def test_undeclared_workflow_outcome_of_an_end_step() -> None:
+    assert errors(plan(start="stop", steps={"stop": {"type": "end", "outcome": "gone"}})) == [
+        ("undeclared_workflow_outcome", "/steps/stop/outcome")
+    ]
+
+
+def test_undeclared_workflow_outcome_of_a_plan_that_just_ends() -> None:
+    assert errors(plan(outcomes=["fine"])) == [("undeclared_workflow_outcome", "/steps/one/routes/ok")]
+
+
+def test_an_item_that_ends_gives_the_workflow_no_outcome() -> None:
+    steps = {
+        "loop": each(routes={"loop": "body", "done": "stop"}),
+        "body": JOIN,
+        "stop": {"type": "end", "outcome": "fine"},
+    }
+    assert errors(plan(outcomes=["fine"], start="loop", steps=steps)) == []
+
+
+def test_unreachable_step_is_a_warning() -> None:
+    document = plan(steps={"one": node(), "lost": JOIN})
+    assert warnings(document) == [("unreachable_step", "/steps/lost")]
+    assert errors(document) == []
+
+
+def test_no_path_to_end_is_a_warning() -> None:
+    question = condition({"op": "exists", "path": "state.a"})
+    steps = {"one": {**question, "routes": {"true": "two", "false": "__end__"}}, "two": to("three"), "three": to("two")}
+    document = plan(steps=steps)
+    assert warnings(document) == [("no_path_to_end", "/steps/two"), ("no_path_to_end", "/steps/three")]
+    assert errors(document) == []
+
+
+def test_dead_ends_are_not_guessed_at_where_a_step_cannot_be_read() -> None:
+    assert warnings(plan(steps={"one": node(), "lost": JOIN, "broken": {}})) == []
