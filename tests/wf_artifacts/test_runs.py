@@ -1,0 +1,141 @@
+"""What a store of runs finds again, held against every backend: traces, lists, close ids."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from tests.wf_artifacts.samples import (
+    NOW,
+    Start,
+    checkpoint,
+    environment,
+    following,
+    new_run_id,
+    record,
+    start_and_release,
+    trace,
+)
+from wf_artifacts.errors import InvalidCursor, RunNotFound
+from wf_artifacts.runs.store import RunStore
+from wf_core.ids import DeploymentId, RunId
+
+pytestmark = pytest.mark.anyio
+
+
+class TestReadingTheTrace:
+    async def test_any_slice_of_entries(self, runs: RunStore, start: Start) -> None:
+        begun = record()
+        claim = await start(begun)
+        for entries in (1, 9, 30):
+            moved = following(begun, entries=entries)
+            await runs.commit(claim, moved, checkpoint=checkpoint(moved), trace=trace(begun, entries))
+            begun = moved
+        for first in (0, 1, 5, 38, 39, 40, 1000):
+            for limit in (1, 3, 100):
+                found = await runs.read_trace(begun.run_id, first, limit)
+                assert [entry["index"] for entry in found] == list(range(40))[first : first + limit]
+
+    async def test_a_run_without_entries_has_an_empty_trace(self, runs: RunStore, start: Start) -> None:
+        begun = record()
+        await start(begun)
+        assert await runs.read_trace(begun.run_id, 0, 10) == []
+
+    async def test_entries_of_any_length_keep_their_values(self, runs: RunStore) -> None:
+        begun = record(trace_count=3)
+        entries = [b'{"x":"%s"}' % (b"a" * size) for size in (1, 100_000, 5)]
+        made = await runs.create(begun, environment(), checkpoint(begun), trace=entries)
+        assert made.claim is not None
+        await made.claim.release()
+        assert [len(entry["x"]) for entry in await runs.read_trace(begun.run_id, 0, 3)] == [1, 100_000, 5]
+        assert [len(entry["x"]) for entry in await runs.read_trace(begun.run_id, 2, 1)] == [5]
+
+
+class TestListing:
+    async def test_the_newest_run_comes_first(self, runs: RunStore) -> None:
+        ids = [new_run_id(7 - number, NOW + timedelta(seconds=number)) for number in range(5)]
+        await start_and_release(runs, *(record(run_id) for run_id in ids))
+        page = await runs.list_runs(principal="local", limit=10)
+        assert [run.run_id for run in page.items] == ids[::-1]
+        assert page.next_cursor is None
+
+    async def test_pages_meet_every_run_of_one_instant_exactly_once(self, runs: RunStore) -> None:
+        ids = {new_run_id(number) for number in range(25)}
+        await start_and_release(runs, *(record(run_id) for run_id in ids))
+        met = await walk(runs, limit=4)
+        assert len(met) == 25
+        assert set(met) == ids
+
+    async def test_runs_added_and_deleted_between_pages_disturb_nobody(self, runs: RunStore) -> None:
+        ids = [new_run_id(number) for number in range(0, 12, 2)]
+        await start_and_release(runs, *(record(run_id) for run_id in ids))
+        first = await runs.list_runs(principal="local", limit=3)
+        await start_and_release(runs, record(new_run_id(9)), record(new_run_id(1)), record(new_run_id(99)))
+        await runs.delete(first.items[-1].run_id)
+        second = await runs.list_runs(principal="local", limit=10, cursor=first.next_cursor)
+        assert [run.run_id for run in first.items] == [ids[5], ids[4], ids[3]]
+        assert [run.run_id for run in second.items] == [ids[2], new_run_id(1 + 1), new_run_id(1), ids[0]]
+
+    @pytest.mark.parametrize(
+        ("asked", "expected"),
+        [
+            ({"principal": None}, {0, 1, 2, 3}),
+            ({"principal": "local"}, {0, 1, 2}),
+            ({"principal": "local", "status": "completed"}, {1}),
+            ({"principal": "local", "deployment_id": DeploymentId("other")}, {2}),
+            ({"principal": "nobody"}, set[int]()),
+        ],
+    )
+    async def test_only_what_is_asked_for(self, runs: RunStore, asked: dict[str, Any], expected: set[int]) -> None:
+        kinds = [{}, {"status": "completed"}, {"deployment_id": "other"}, {"principal": "other"}]
+        await start_and_release(runs, *(record(new_run_id(number), **kind) for number, kind in enumerate(kinds)))
+        page = await runs.list_runs(**asked, limit=10)
+        assert {run.run_id for run in page.items} == {new_run_id(number) for number in expected}
+        first = await runs.list_runs(**asked, limit=1)
+        assert (first.next_cursor is not None) == (len(expected) > 1)
+
+    @pytest.mark.parametrize("cursor", ["", "x", "!!", "cnVuczo", "YXJ0aWZhY3RzOm5vdGVz", "\u00e9", "a" * 9999])
+    async def test_a_foreign_cursor_is_refused(self, runs: RunStore, cursor: str) -> None:
+        with pytest.raises(InvalidCursor) as refused:
+            await runs.list_runs(principal="local", cursor=cursor, limit=10)
+        assert refused.value.code == "invalid_argument"
+
+
+async def walk(runs: RunStore, *, limit: int) -> list[RunId]:
+    """Meet every run, page by page."""
+    met: list[RunId] = []
+    cursor: str | None = None
+    while True:
+        page = await runs.list_runs(principal="local", cursor=cursor, limit=limit)
+        assert len(page.items) <= limit
+        met += [run.run_id for run in page.items]
+        cursor = page.next_cursor
+        if cursor is None:
+            return met
+
+
+class TestFinding:
+    @pytest.mark.parametrize("text", ["", " ", ".", "..", "../x", "a/b", "a\u0000b", "x" * 300, "\U0001f600", "run_1"])
+    async def test_what_is_no_run_is_not_found(self, runs: RunStore, text: str) -> None:
+        unknown = RunId(text)
+        for ask in (runs.load, runs.load_environment, runs.load_checkpoint, runs.claim, runs.is_claimed, runs.delete):
+            with pytest.raises(RunNotFound):
+                await ask(unknown)
+        with pytest.raises(RunNotFound):
+            await runs.read_trace(unknown, 0, 1)
+
+    async def test_an_unknown_id_names_close_ones(self, runs: RunStore, start: Start) -> None:
+        known = new_run_id(5)
+        await start(record(known))
+        with pytest.raises(RunNotFound) as missing:
+            await runs.load(RunId(known[:-1]))
+        assert missing.value.close == (known,)
+
+    async def test_the_runs_of_others_do_not_exist(self, runs: RunStore) -> None:
+        mine, other = new_run_id(1), new_run_id(2)
+        await start_and_release(runs, record(mine), record(other, principal="other"))
+        with pytest.raises(RunNotFound) as missing:
+            await runs.load(other, principal="local")
+        assert missing.value.close == (mine,)
+        assert (await runs.load(other, principal="other")).run_id == other
+        assert (await runs.load(other)).run_id == other
