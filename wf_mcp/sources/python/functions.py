@@ -83,8 +83,7 @@ class PythonCapability:
             )
         if isinstance(value, Outcome) and payload is None:
             payload = {}
-        is_declared = outcome != ERROR_OUTCOME or outcome == outcomes[0]
-        output = self._returns.output(payload) if is_declared else undeclared_output(payload)
+        output = undeclared_output(payload) if outcome == ERROR_OUTCOME else self._returns.output(payload)
         return CallResult(outcome, take_in(output, redactor))
 
 

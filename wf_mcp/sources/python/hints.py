@@ -2,7 +2,7 @@
 
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import reduce
 from typing import Annotated, Any, Union, cast
 
@@ -69,7 +69,7 @@ def members(hint: Any) -> tuple[Any, ...]:
     return (hint,)
 
 
-def union_of(hints: tuple[Any, ...]) -> Any:
+def union_of(hints: Iterable[Any]) -> Any:
     """Give the union of some hints, at least one."""
     return reduce(lambda union, hint: union | hint, hints)
 
@@ -91,18 +91,18 @@ def _with_modern_typed_dicts(hint: Any, seen: dict[Any, Any]) -> Any:
     if typing_extensions.is_typeddict(hint):
         return _modern_typed_dict(hint, seen)
     origin: Any = typing.get_origin(hint)
-    arguments: tuple[Any, ...] = typing.get_args(hint)
+    arguments = list[Any](typing.get_args(hint))
     if origin is None or origin is typing.Literal:
         return hint
     if origin is Annotated:
         annotated: Any = Annotated
         return annotated[(_with_modern_typed_dicts(arguments[0], seen), *arguments[1:])]
-    replaced = tuple(_with_modern_typed_dicts(argument, seen) for argument in arguments)
+    replaced = [_with_modern_typed_dicts(argument, seen) for argument in arguments]
     if replaced == arguments:
         return hint
     if origin in {Union, types.UnionType}:
         return union_of(replaced)
-    return origin[replaced if len(replaced) > 1 else replaced[0]]
+    return origin[tuple(replaced) if len(replaced) > 1 else replaced[0]]
 
 
 def _modern_typed_dict(hint: Any, seen: dict[Any, Any]) -> Any:

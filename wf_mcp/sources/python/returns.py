@@ -118,7 +118,7 @@ _MARK = f"not JSON {secrets.token_hex(16)} "
 
 
 def _strict(schema: Any) -> Any:
-    """Rewrite a core schema so that undeclared parts are written only if they are JSON, and typed dicts are closed."""
+    """Rewrite a core schema so that nothing is dropped, and undeclared parts are written only if they are JSON."""
     match schema:
         case list():
             return [_strict(item) for item in cast("list[Any]", schema)]
@@ -131,8 +131,8 @@ def _strict(schema: Any) -> Any:
             strict.setdefault("serialization", _WRITE_VALUE)
         case "dict" if strict.get("keys_schema", _NO_SCHEMA).get("type") == "any":
             strict["keys_schema"] = {"type": "any", "serialization": _WRITE_KEY}
-        case "typed-dict" if "extra_fields_behavior" not in (strict.get("config") or {}):
-            strict.setdefault("extra_behavior", "forbid")
+        case "typed-dict" | "model-fields" if strict.get("extra_behavior", "ignore") == "ignore":
+            strict["extra_behavior"] = "forbid"
         case _:
             pass
     return strict

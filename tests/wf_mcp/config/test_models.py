@@ -1,0 +1,22 @@
+"""The records of wf.json."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from wf_mcp.config.models import Config, PythonModule
+
+
+def test_a_configuration_knows_what_its_relative_paths_count_from(tmp_path: Path) -> None:
+    config = Config(max_bytes=5)
+    placed = config.at(tmp_path / "wf.json", tmp_path)
+
+    assert (placed.file, placed.folder, placed.max_bytes) == (tmp_path / "wf.json", tmp_path, 5)
+    assert config.file is None
+
+
+@pytest.mark.parametrize("module", ["../ops", "ops.", "1ops", "", "a b"])
+def test_a_module_is_named_as_an_import_would_name_it(module: str) -> None:
+    with pytest.raises(ValidationError):
+        PythonModule(module=module)

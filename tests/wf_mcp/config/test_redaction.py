@@ -1,0 +1,50 @@
+"""Keeping secrets out of what is stored or shown."""
+
+import logging
+
+import pytest
+
+from wf_mcp.config.redaction import RedactingFilter, Redactor
+
+
+@pytest.fixture
+def redactor() -> Redactor:
+    redactor = Redactor()
+    redactor.add("sesame")
+    redactor.add("sesame street")
+    redactor.add('a/b c"d')
+    return redactor
+
+
+def test_secrets_are_replaced_in_texts_keys_and_depths(redactor: Redactor) -> None:
+    value = {"sesame": ["x sesame street y", 1, None, {"k": "sesame"}], "n": 1.5}
+
+    assert redactor.json(value) == {"[redacted]": ["x [redacted] y", 1, None, {"k": "[redacted]"}], "n": 1.5}
+    assert value["n"] == 1.5 and "sesame" in value
+
+
+def test_a_secret_is_found_as_json_and_urls_spell_it(redactor: Redactor) -> None:
+    assert redactor.text('{"k": "a/b c\\"d"}') == '{"k": "[redacted]"}'
+    assert redactor.text("https://x/?k=a%2Fb%20c%22d") == "https://x/?k=[redacted]"
+
+
+def test_what_is_too_short_to_be_a_secret_stays() -> None:
+    redactor = Redactor()
+    redactor.add("abc")
+    redactor.add("")
+    value = ["abcdef"]
+
+    assert redactor.text("abcdef") == "abcdef"
+    assert redactor.json(value) is value
+
+
+def test_log_records_lose_secrets_and_tracebacks(redactor: Redactor, caplog: pytest.LogCaptureFixture) -> None:
+    logger = logging.getLogger("test.redaction")
+    logger.addFilter(RedactingFilter(redactor))
+    try:
+        raise ValueError("sesame")
+    except ValueError:
+        logger.exception("of %s", "sesame")
+
+    assert "of [redacted] (ValueError)" in caplog.text
+    assert "sesame" not in caplog.text
