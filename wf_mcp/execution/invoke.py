@@ -3,6 +3,7 @@
 Whether a failure is repeated is decided by the kernel; here it is only said what happened.
 """
 
+import logging
 from collections.abc import Mapping
 
 import anyio
@@ -11,7 +12,9 @@ from wf_artifacts.runs.environment import PinnedCapability
 from wf_core import CallContext, jsonvalue
 from wf_core.calls.capability import idempotency_key
 from wf_core.runtime import CallFailure, Invocation
-from wf_mcp.sources.protocol import CallFailed, CallResult, CapabilitySource
+from wf_mcp.sources.protocol import CallFailed, CallResult, CapabilitySource, SourceNotFound
+
+logger = logging.getLogger(__name__)
 
 
 async def invoke(
@@ -28,8 +31,7 @@ async def invoke(
     """
     source = sources.get(pinned.source)
     if source is None:
-        message = f"The source {pinned.source!r} is not configured any more."
-        return CallFailure(code="source_not_found", message=message, executed=False)
+        return _failure(CallFailed.before(SourceNotFound(pinned.source, sources)))
     context = CallContext(
         run_id=run_id,
         step_id=invocation.step_id,
@@ -37,18 +39,21 @@ async def invoke(
         attempt=invocation.attempt,
         idempotency_key=idempotency_key(run_id, invocation.call_id),
     )
-    with anyio.CancelScope() as limit:
-        if invocation.timeout_seconds is not None:
-            limit.deadline = anyio.current_time() + invocation.timeout_seconds
+    with anyio.move_on_after(invocation.timeout_seconds):
         try:
             result = await source.call(pinned.name, invocation.input, context)
         except CallFailed as failed:
-            return CallFailure(
-                code=failed.code, message=failed.message, executed=failed.executed, details=failed.details
-            )
+            return _failure(failed)
+        except Exception:
+            logger.exception("The source %s raised what no source may", pinned.source)
+            return CallFailure("internal_error", f"{invocation.capability} failed inside wf-mcp.", executed=True)
         return _bounded(result, invocation, max_bytes)
     message = f"{invocation.capability} did not answer within {invocation.timeout_seconds:g} seconds."
-    return CallFailure(code="timeout", message=message, executed=True)
+    return CallFailure("timeout", message, executed=True)
+
+
+def _failure(failed: CallFailed) -> CallFailure:
+    return CallFailure(failed.code, failed.message, executed=failed.executed, details=failed.details)
 
 
 def _bounded(result: CallResult, invocation: Invocation, max_bytes: int) -> CallResult | CallFailure:
@@ -56,6 +61,4 @@ def _bounded(result: CallResult, invocation: Invocation, max_bytes: int) -> Call
     if size <= max_bytes:
         return result
     message = f"The result of {invocation.capability} has {size} bytes as compact JSON; at most {max_bytes} are taken."
-    return CallFailure(
-        code="too_large", message=message, executed=True, details={"bytes": size, "max_bytes": max_bytes}
-    )
+    return CallFailure("too_large", message, executed=True, details={"bytes": size, "max_bytes": max_bytes})

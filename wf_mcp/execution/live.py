@@ -67,9 +67,7 @@ class LiveRun:
 
     async def receive(self, *, seconds: float | None) -> list[Event]:
         """Wait for at most `seconds` for what was posted, and take all of it, in the order in which it came."""
-        with anyio.CancelScope() as limit:
-            if seconds is not None:
-                limit.deadline = anyio.current_time() + seconds
+        with anyio.move_on_after(seconds):
             await self._arrived.wait()
         taken = list(self._inbox)
         self._inbox.clear()

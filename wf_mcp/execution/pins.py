@@ -6,8 +6,10 @@ How much a contract may differ is decided in `wf_core.validation.drift`.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import anyio
+from anyio import to_thread
 
 from wf_artifacts.catalog.models import Artifact, Deployment
 from wf_artifacts.runs.environment import PinnedCapability, PinnedEnvironment
@@ -17,7 +19,11 @@ from wf_core.errors import WfError
 from wf_core.plan import WorkflowPlan
 from wf_core.validation import Issue, read_plan
 from wf_core.validation.drift import drift, effective, usage
+from wf_mcp.sources.protocol import SourceUnavailable
 from wf_mcp.sources.registry import SourceRegistry
+
+PIN_SECONDS = 30.0
+"""How long a start waits for sources: together with waiting for the run it stays within what clients allow a call."""
 
 Name = tuple[str, str]
 """Source and capability."""
@@ -56,14 +62,17 @@ class Readiness:
 async def pin(registry: SourceRegistry, *, artifact: Artifact, deployment: Deployment) -> Pinned:
     """Resolve every logical name of the plan by the deployment's bindings, and validate the plan against what is there.
 
-    Connects the sources that the plan names. A logical name without a binding means the source of that name.
+    Connects the sources that the plan names, and waits for them for a while. A logical name without a binding means the
+    source of that name.
     """
     wanted = {logical: _bound(logical, deployment) for logical in artifact.required_capabilities}
-    found = await ask(registry, wanted.values())
+    found = await ask(registry, wanted.values(), seconds=PIN_SECONDS)
     capabilities: dict[str, PinnedCapability] = {}
     issues: list[Issue] = []
     for logical, name in wanted.items():
-        match found[name]:
+        match found.get(name):
+            case None:
+                issues.append(_missing(logical, _silent(name[0])))
             case Capability() as live:
                 capabilities[logical] = PinnedCapability(
                     source=live.source, name=live.name, contract=live.contract, digest=live.digest
@@ -72,7 +81,9 @@ async def pin(registry: SourceRegistry, *, artifact: Artifact, deployment: Deplo
                 issues.append(_missing(logical, error))
     if not issues:
         contracts = {logical: pinned.contract for logical, pinned in capabilities.items()}
-        issues.extend(read_plan(artifact.plan, contracts=contracts).issues)
+        # In a thread: a long plan takes its time, and others are served meanwhile.
+        report = await to_thread.run_sync(partial(read_plan, artifact.plan, contracts=contracts))
+        issues.extend(report.issues)
     if any(issue.severity == "error" for issue in issues):
         return Pinned(None, tuple(issues))
     environment = PinnedEnvironment(artifact=artifact, children=(), deployment=deployment, capabilities=capabilities)
@@ -89,9 +100,7 @@ async def ask(registry: SourceRegistry, names: Iterable[Name], *, seconds: float
         except WfError as error:
             found[name] = error
 
-    with anyio.CancelScope() as limit:
-        if seconds is not None:
-            limit.deadline = anyio.current_time() + seconds
+    with anyio.move_on_after(seconds):
         async with anyio.create_task_group() as tasks:
             for name in set(names):
                 tasks.start_soon(look, name)
@@ -158,6 +167,14 @@ def _bound(logical: str, deployment: Deployment) -> Name:
 
 def _missing(logical: str, error: WfError) -> Issue:
     return Issue("error", error.code, "", f"{logical} cannot be called: {error.message}", error.hint)
+
+
+def _silent(source: str) -> SourceUnavailable:
+    return SourceUnavailable(
+        source,
+        f"The source {source!r} has not answered within {PIN_SECONDS:g} seconds.",
+        hint="It goes on starting: try again.",
+    )
 
 
 def _unheard(logical: str, pinned: PinnedCapability) -> Issue:

@@ -8,10 +8,12 @@ import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
 
 import anyio
+from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from wf_artifacts.errors import RunBusy
@@ -89,7 +91,7 @@ class RunDriver:
         """
         now = self._means.clock.now()
         name = run_id(now, self._random_bits())
-        program = _compile(environment, pins.pinned_contracts(environment))
+        program = await _compile(environment, pins.pinned_contracts(environment))
         run = start(program, run_id=name, input=workflow_input)
         blank = RunRecord(
             run_id=name,
@@ -225,7 +227,8 @@ class RunDriver:
         self, claim: Claim, record: RunRecord, environment: PinnedEnvironment, contracts: dict[str, Contract]
     ) -> LiveRun:
         checkpoint = await self._means.store.load_checkpoint(record.run_id)
-        return LiveRun(claim, _compile(environment, contracts), load_run(checkpoint.state), record, environment)
+        program = await _compile(environment, contracts)
+        return LiveRun(claim, program, load_run(checkpoint.state), record, environment)
 
     def _launch(self, live: LiveRun) -> None:
         self._live[live.record.run_id] = live
@@ -254,11 +257,14 @@ class RunDriver:
         live.end()
 
 
-def _compile(environment: PinnedEnvironment, contracts: dict[str, Contract]) -> Program:
+async def _compile(environment: PinnedEnvironment, contracts: dict[str, Contract]) -> Program:
     children: dict[tuple[str, int], dict[str, Any]] = {
         (child.artifact_id, child.version): child.plan for child in environment.children
     }
-    return compile_program(environment.artifact.plan, contracts=contracts, children=children)
+    # In a thread: a long plan takes its time, and others are served meanwhile.
+    return await to_thread.run_sync(
+        partial(compile_program, environment.artifact.plan, contracts=contracts, children=children)
+    )
 
 
 async def _stopped(live: LiveRun, answer: Answer) -> None:

@@ -1,9 +1,11 @@
 """Reading plans against what is known of the sources that they name."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, cast
 
 import anyio
+from anyio import to_thread
 
 from wf_core.calls.contract import Contract
 from wf_core.validation import Report, read_plan
@@ -33,7 +35,8 @@ async def read(app: App, plan: object) -> Report:
         async with anyio.create_task_group() as tasks:
             for name in mentioned:
                 tasks.start_soon(ask, name)
-    return read_plan(plan, contracts=contracts)
+    # In a thread: a long plan takes its time, and others are served meanwhile.
+    return await to_thread.run_sync(partial(read_plan, plan, contracts=contracts))
 
 
 def _sources(document: object) -> Iterator[str]:
