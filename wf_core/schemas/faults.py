@@ -131,19 +131,21 @@ def _reference_issues(document: dict[str, Any], schemas: Schemas) -> Iterator[Sc
     try:
         # Whatever lies outside is taken for an empty schema, never fetched: only where references lead matters here.
         root = js.Registry([(_BASE, document)], retriever=lambda _: True).resolver(_BASE)
-        inside = {
-            root.lookup(_fragment(pointer)).resolver.base_uri
-            for pointer, schema in schemas.items()
-            if not pointer or not _IDENTITIES.isdisjoint(schema)
-        }
     except ValueError as exc:
         yield SchemaIssue("", "invalid_schema", str(exc))
         return
+    resolvers: dict[str, js.Resolver] = {}
     for pointer, schema in schemas.items():
+        try:
+            resolvers[pointer] = root.lookup(_fragment(pointer)).resolver
+        except js.ReferencingError as exc:
+            if not _IDENTITIES.isdisjoint(schema):
+                yield SchemaIssue(pointer, "invalid_schema", str(exc))
+    inside = {resolver.base_uri for resolver in resolvers.values()}
+    for pointer, resolver in resolvers.items():
         for keyword in _REFERENCES:
-            reference: object = schema.get(keyword)
+            reference: object = schemas[pointer].get(keyword)
             if isinstance(reference, str):
-                resolver = root.lookup(_fragment(pointer)).resolver
                 yield from _reference_issue(f"{pointer}/{keyword}", reference, resolver, inside)
 
 

@@ -143,6 +143,12 @@ def test_addresses_that_cannot_be_understood_are_named(schema: object) -> None:
     assert "%%" in issue.message or "relative" in issue.message
 
 
+def test_an_address_that_is_none_does_not_hide_other_faults() -> None:
+    schema = {"items": {"$id": "^a", "items": {"$ref": "#/none"}}, "not": {"$id": "^b"}, "pattern": "("}
+    assert ("/pattern", "invalid_schema") in found(schema)
+    assert len(schema_issues(schema)) > 1
+
+
 def test_nothing_is_ever_fetched(tmp_path: Path) -> None:
     """A file that exists stays unread, and a server that listens is not called."""
     (tmp_path / "schema.json").write_text('{"type": "string"}', encoding="utf-8")
