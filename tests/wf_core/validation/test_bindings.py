@@ -51,7 +51,7 @@ def test_invalid_path_that_is_written(path: str) -> None:
 
 
 def test_invalid_path_that_writes_into_an_array() -> None:
-    schema = {"properties": {"a": {}, "rows": {"type": "array"}}}
+    schema: Document = {"properties": {"a": {}, "rows": {"type": "array"}}}
     assert writes("state.rows.0", state_schema=schema) == [("invalid_path", "/steps/one/output/state.rows.0")]
     assert writes("state.rows", state_schema=schema) == []
 
@@ -80,7 +80,7 @@ def test_the_paths_of_a_template_are_checked() -> None:
 
 
 def test_unknown_input_field() -> None:
-    closed = {"properties": {"name": {}}, "additionalProperties": False}
+    closed: Document = {"properties": {"name": {}}, "additionalProperties": False}
     assert reads("input.nmae", input_schema=closed) == [("unknown_input_field", READ)]
     assert reads("input.name.first", input_schema=closed) == []
     assert reads("input.nmae", input_schema={"properties": {"name": {}}}) == []
@@ -97,13 +97,13 @@ def test_unknown_state_field_also_where_a_default_is_given() -> None:
 
 
 def test_unknown_state_field_below_the_first_level_only_where_it_is_closed() -> None:
-    closed = {"properties": {"a": {"properties": {"x": {}}, "additionalProperties": False}}}
+    closed: Document = {"properties": {"a": {"properties": {"x": {}}, "additionalProperties": False}}}
     assert reads("state.a.y", state_schema=closed) == [("unknown_state_field", READ)]
     assert reads("state.a.y", state_schema={"properties": {"a": {"properties": {"x": {}}}}}) == []
 
 
 def test_an_unknown_field_names_the_nearest_declared_one() -> None:
-    schema = {"properties": {"a": {}, "comments": {}}}
+    schema: Document = {"properties": {"a": {}, "comments": {}}}
     document = plan(state_schema=schema, steps={"one": node(input={"value": {"path": "state.coments"}})})
     assert next(issue.hint for issue in issues(document)) == "Did you mean `comments`?"
 

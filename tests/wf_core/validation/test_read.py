@@ -1,7 +1,7 @@
 """Reading whole plans: everything at once, whatever the document is."""
 
 import copy
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -23,7 +23,7 @@ from wf_core.calls.contract import Contract
 from wf_core.jsonvalue import MAX_DEPTH
 from wf_core.plan import NodeStep
 from wf_core.runtime import compile_program
-from wf_core.validation import read_plan
+from wf_core.validation import read_plan, required_capabilities
 from wf_core.validation.read import MAX_PLANS
 
 CONTRACTS = {"ops.make": Contract(outcomes=("ok", "error"))}
@@ -127,7 +127,7 @@ def test_unsupported_step_is_refused_by_name() -> None:
 
 
 def test_unknown_output_field() -> None:
-    schema = {"properties": {"o": {}}, "additionalProperties": False}
+    schema: Document = {"properties": {"o": {}}, "additionalProperties": False}
     document = plan(output_schema=schema, output={"p": {"path": "state.a"}, "o.x": {"value": 1}})
     assert errors(document) == [("unknown_output_field", "/output/p")]
     assert errors(plan(output_schema={"properties": {"o": {}}}, output={"p": {"value": 1}})) == []
@@ -211,25 +211,23 @@ def test_a_mutated_plan_gives_a_report_and_compiles_where_it_is_valid(data: st.D
     document = copy.deepcopy(EVERYTHING)
     for _ in range(data.draw(st.integers(1, 3))):
         _mutate(document, data)
-    contracts = {**CONTRACTS, "a.b": Contract()}
-    report = read_plan(document, contracts=contracts, supported_steps=EVERY_STEP)
+    report = read_plan(document, contracts=CONTRACTS, supported_steps=EVERY_STEP)
     if report.plan is None:
         assert not report.valid
         return
-    known = {name: contracts.get(name, Contract()) for name in _called(report.plan.model_dump(by_alias=True))}
-    compile_program(document, contracts=known)
+    called = required_capabilities(report.plan)
+    compile_program(document, contracts={name: CONTRACTS.get(name, Contract()) for name in called})
 
 
 def _mutate(document: Document, data: st.DataObject) -> None:
     """Replace, remove, or add something somewhere in a document."""
     current: Any = document
-    while True:
-        keys: list[Any] = list(current) if isinstance(current, dict) else list(range(len(current)))
-        if not keys:
-            return
-        key = data.draw(st.sampled_from(keys))
-        if isinstance(current[key], dict | list) and data.draw(st.integers(0, 4)):
-            current = current[key]
+    while current:
+        keys = _keys(current)
+        key: Any = data.draw(st.sampled_from(keys))
+        inner: Any = current[key]
+        if isinstance(inner, dict | list) and data.draw(st.integers(0, 4)):
+            current = cast("Any", inner)
             continue
         change = data.draw(st.sampled_from(["replace", "remove", "rename", "add"]))
         if change == "replace":
@@ -237,24 +235,10 @@ def _mutate(document: Document, data: st.DataObject) -> None:
         elif change == "remove":
             del current[key]
         elif isinstance(current, dict):
-            value = current.pop(key) if change == "rename" else data.draw(JSON)
-            current[data.draw(KEYS)] = value
+            members = cast("Document", current)
+            members[data.draw(KEYS)] = members.pop(key) if change == "rename" else data.draw(JSON)
         return
 
 
-def _called(document: Any) -> set[str]:
-    """Name every capability in a plan."""
-    found: set[str] = set()
-    pending = [document]
-    while pending:
-        value = pending.pop()
-        if isinstance(value, dict):
-            use: Any = value.get("use")
-            if isinstance(use, dict):
-                found.add(f"{use.get('source')}.{use.get('capability')}")
-            elif isinstance(use, str):
-                found.add(use)
-            pending += value.values()
-        elif isinstance(value, list):
-            pending += value
-    return found
+def _keys(value: object) -> list[Any]:
+    return list(cast("Document", value)) if isinstance(value, dict) else list(range(len(cast("list[Any]", value))))
