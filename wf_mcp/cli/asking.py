@@ -8,7 +8,6 @@ from rich.prompt import Prompt
 
 from wf_core.errors import AmbiguousInterrupt, RunNotInterrupted, StaleInterrupt
 from wf_core.jsonvalue import JsonValue
-from wf_mcp.cli import pictures
 from wf_mcp.cli.documents import parse
 from wf_mcp.cli.output import console
 from wf_mcp.operations.models import InterruptView, RunSummary
@@ -40,11 +39,9 @@ def choose(run: RunSummary, interrupt_id: str | None) -> InterruptView:
     raise AmbiguousInterrupt(f"{len(asked)} questions are open: {names}.", hint="Name one with --interrupt.")
 
 
-def ask(question: InterruptView) -> Reply:
-    """Show a question and let the person choose an outcome and fill in what its schema asks for."""
-    err = console(stderr=True)
-    err.print(pictures.question(question))
-    outcome = Prompt.ask("Your answer", console=err, choices=question.outcomes)
+def answer(question: InterruptView) -> Reply:
+    """Let the person choose an outcome of a question, and fill in what its schema asks for."""
+    outcome = Prompt.ask("your answer", console=console(stderr=True), choices=question.outcomes)
     schema = question.outcome_schemas.get(outcome, question.resume_schema)
     return Reply(outcome, _fill_in(schema), question.id)
 

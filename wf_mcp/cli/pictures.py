@@ -54,8 +54,11 @@ def summary(run: RunSummary) -> RenderableType:
 
 def question(asked: InterruptView) -> RenderableType:
     """Show an open question with what it was asked with."""
-    fields = cast("dict[str, Any]", asked.payload).items() if isinstance(asked.payload, dict) else [("", asked.payload)]
-    body = facts([*((name, as_text(value)) for name, value in fields), ("answers", ", ".join(asked.outcomes))])
+    fields = (
+        cast("dict[str, Any]", asked.payload) if isinstance(asked.payload, dict) else {"": cast("Any", asked.payload)}
+    )
+    shown = [(name, as_text(value)) for name, value in fields.items()]
+    body = facts([*shown, ("answers", ", ".join(asked.outcomes))])
     who = ", only a person answers" if asked.answered_by == "person" else ""
     title = Text.assemble((f" {asked.step_id} ", "bold"), (f"asks: {asked.kind}{who} ", ""))
     return Panel(
@@ -89,12 +92,19 @@ def trace_table(entries: Sequence[TraceEntry]) -> RenderableType:
                 entry.step_type,
                 _outcome(entry),
                 ", ".join(entry.state_changes or ()),
-                "" if entry.duration_ms is None else f"{entry.duration_ms:.0f} ms",
+                _took(entry),
             )
             for entry in entries
         ),
         empty="Nothing yet.",
     )
+
+
+def step(entry: TraceEntry) -> Text:
+    """Show one trace entry as it happens, on one line."""
+    sign, style = _MARKS["waiting" if _asks(entry) else "failed" if entry.error else "done"]
+    name = "/".join(entry.path)
+    return Text.assemble((f"{sign} ", style), f"{name:<16} ", _outcome(entry), (f"  {_took(entry)}", "dim"))
 
 
 def marks(run: RunSummary, entries: Sequence[TraceEntry]) -> dict[str, Mark]:
@@ -129,9 +139,21 @@ def print_drawing(plan: WorkflowPlan, marked: Mapping[str, Mark] | None = None) 
     console().print(drawing(plan, marked), no_wrap=True, overflow="ellipsis")
 
 
+def _took(entry: TraceEntry) -> str:
+    """Say how long a step took; of an answered question, how long it was open."""
+    if entry.duration_ms is None or _asks(entry):
+        return ""
+    return f"{entry.duration_ms:.0f} ms" if entry.duration_ms < 1000 else f"{entry.duration_ms / 1000:.1f} s"
+
+
+def _asks(entry: TraceEntry) -> bool:
+    """Say whether an entry is about a question that opened."""
+    return entry.outcome is None and entry.error is None
+
+
 def _outcome(entry: TraceEntry) -> Text:
     if entry.error is not None:
         return Text(entry.error["code"], style="red")
-    if entry.outcome is None:
+    if _asks(entry):
         return Text("asks", style="yellow")
-    return Text(entry.outcome + (f" → {entry.next_step_id}" if entry.next_step_id else ""))
+    return Text((entry.outcome or "") + (f" → {entry.next_step_id}" if entry.next_step_id else ""))

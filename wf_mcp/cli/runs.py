@@ -11,7 +11,7 @@ from wf_mcp.app import App
 from wf_mcp.cli import asking, pictures
 from wf_mcp.cli.documents import read_json, read_object
 from wf_mcp.cli.operate import Ticker, operate, ticker
-from wf_mcp.cli.output import AsJson, show, status, table, when
+from wf_mcp.cli.output import AsJson, console, show, status, table, when
 from wf_mcp.errors import ExitStatus
 from wf_mcp.operations import artifacts
 from wf_mcp.operations import runs as operations
@@ -82,17 +82,19 @@ def resume(
     async def action(wf: App) -> RunSummary:
         if outcome is None and payload is None and not as_json and sys.stdin.isatty():
             standing = await operations.inspect_run(wf, run_id=run_id, caller=LOCAL_PERSON)
-            answer = asking.ask(asking.choose(standing, interrupt))
+            question = asking.choose(standing, interrupt)
+            console(stderr=True).print(pictures.question(question))
+            reply = asking.answer(question)
         else:
             given = {} if payload is None else read_json(payload, name="--payload")
-            answer = asking.Reply(outcome or "submitted", given, interrupt)
+            reply = asking.Reply(outcome or "submitted", given, interrupt)
         async with ticker(f"going on with {run_id}") as progress:
             summary = await operations.resume_run(
                 wf,
                 run_id=run_id,
-                resume_payload=answer.payload,
-                resume_outcome=answer.outcome,
-                interrupt_id=answer.interrupt_id,
+                resume_payload=reply.payload,
+                resume_outcome=reply.outcome,
+                interrupt_id=reply.interrupt_id,
                 wait_seconds=WAIT_SECONDS,
                 caller=LOCAL_PERSON,
                 progress=progress,

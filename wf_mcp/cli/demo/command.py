@@ -1,0 +1,52 @@
+"""`wf demo`: its options."""
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wf_mcp.cli import samples
+from wf_mcp.cli.demo.story import Story
+from wf_mcp.cli.operate import guard
+from wf_mcp.cli.output import console
+from wf_mcp.cli.place import Place
+from wf_mcp.errors import ExitStatus, InvalidArgument
+
+app = typer.Typer()
+
+SAMPLE_NOTE = "sourdough.md"
+"""It has flaws, so there is something to decide."""
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path | None, typer.Option(help="Your own folder of Markdown notes (default: a sample).")] = None,
+    note: Annotated[str | None, typer.Option(help="Which note (default: a flawed one, or your longest).")] = None,
+    into: Annotated[Path | None, typer.Option(help="Where to work (default: a new temporary folder).")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Approve without asking.")] = False,
+) -> None:
+    """See a workflow stop for a person, survive kill -9, and go on. Offline."""
+
+    def play() -> ExitStatus:
+        name = note or (SAMPLE_NOTE if folder is None else longest_note(folder))
+        work = into or Path(tempfile.mkdtemp(prefix="wf-demo-"))
+        samples.write_sample(work, notes=folder)
+        place = Place(home=work / "home", config=work / samples.CONFIG)
+        return Story(console(), place, work, note=name, asks=not yes).tell()
+
+    raise typer.Exit(guard(play))
+
+
+def longest_note(folder: Path) -> str:
+    """Choose a note to work on.
+
+    Raises:
+        InvalidArgument: there is none.
+    """
+    notes = sorted(folder.glob("*.md"), key=lambda path: path.stat().st_size)
+    if not notes:
+        raise InvalidArgument(
+            f"There is no Markdown file in {folder}.", hint="Name a folder that has files ending in .md."
+        )
+    return notes[-1].name
