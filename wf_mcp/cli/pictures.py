@@ -1,6 +1,6 @@
 """Runs as people want to see them: a summary, a question, a trace, a plan with the places where a run has been."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, cast
 
 from rich.console import Group, RenderableType
@@ -54,10 +54,7 @@ def summary(run: RunSummary) -> RenderableType:
 
 def question(asked: InterruptView) -> RenderableType:
     """Show an open question with what it was asked with."""
-    fields = (
-        cast("dict[str, Any]", asked.payload) if isinstance(asked.payload, dict) else {"": cast("Any", asked.payload)}
-    )
-    shown = [(name, as_text(value)) for name, value in fields.items()]
+    shown = [(name, as_text(value)) for name, value in _fields(asked.payload)]
     body = facts([*shown, ("answers", ", ".join(asked.outcomes))])
     who = ", only a person answers" if asked.answered_by == "person" else ""
     title = Text.assemble((f" {asked.step_id} ", "bold"), (f"asks: {asked.kind}{who} ", ""))
@@ -137,6 +134,10 @@ def drawing(plan: WorkflowPlan, marked: Mapping[str, Mark] | None = None) -> Ren
 def print_drawing(plan: WorkflowPlan, marked: Mapping[str, Mark] | None = None) -> None:
     """Print a drawing; its lines are never folded."""
     console().print(drawing(plan, marked), no_wrap=True, overflow="ellipsis")
+
+
+def _fields(payload: Any) -> Iterable[tuple[str, Any]]:
+    return cast("dict[str, Any]", payload).items() if isinstance(payload, dict) else [("", payload)]
 
 
 def _took(entry: TraceEntry) -> str:
