@@ -1,5 +1,6 @@
 """Schemas as questions about values, compiled once and cheap to ask."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any, cast
@@ -8,7 +9,7 @@ import jsonschema_rs as js
 
 from wf_core.errors import InvalidSchema
 from wf_core.jsonvalue import JsonValue, place
-from wf_core.schemas.engine import JsonSchema, build, describe
+from wf_core.schemas.engine import JsonSchema, build, build_inside, describe
 from wf_core.schemas.faults import refusal, schema_issues
 
 
@@ -57,16 +58,19 @@ class ElementCheck:
         return self._items is None or self._items.accepts(element)
 
 
-def compile_schema(schema: JsonSchema) -> Check | None:
-    """Compile a schema; None when it accepts everything, so that there is nothing to ask.
+def compile_schema(schema: JsonSchema, at: Sequence[str] = ()) -> Check | None:
+    """Compile a schema, or the one that stands at `at` inside it, whose references are those of the whole document.
+
+    None when it accepts everything, so that there is nothing to ask.
 
     Raises:
         InvalidSchema: saying what `schema_issues` says; its `details` hold every issue.
     """
-    if schema is True or (isinstance(schema, dict) and schema.keys() <= _ANNOTATIONS):
+    inner = _standing_at(schema, at)
+    if inner is True or (isinstance(inner, dict) and inner.keys() <= _ANNOTATIONS):
         return None
     try:
-        return Check(build(schema))
+        return Check(build(inner) if _stands_alone(inner, schema) else build_inside(schema, at))
     except ValueError as exc:
         issues = schema_issues(schema) or [refusal(exc)]
         shown = "; ".join(f"{issue.pointer or '/'}: {issue.message}" for issue in issues[:_SHOWN_ISSUES])
@@ -75,42 +79,42 @@ def compile_schema(schema: JsonSchema) -> Check | None:
         ) from exc
 
 
-def compile_element(schema: JsonSchema) -> ElementCheck | None:
-    """Compile an array schema for appending. None where judging one element alone would not do.
+def compile_element(schema: JsonSchema, at: Sequence[str] = ()) -> ElementCheck | None:
+    """Compile an array schema, as `compile_schema` does, for appending. None where one element alone does not tell.
 
-    It does when the schema consists of `"type": "array"`, `items`, `minItems`, `maxItems` and annotations, and refers
-    to nothing.
+    It does when the schema consists of `"type": "array"`, `items`, `minItems`, `maxItems` and annotations.
 
     Raises:
         InvalidSchema: the schema of the items cannot be used.
     """
-    if not isinstance(schema, dict) or not schema.keys() <= _ELEMENT_KEYWORDS or _refers(schema):
+    inner = _standing_at(schema, at)
+    if not isinstance(inner, dict) or not inner.keys() <= _ELEMENT_KEYWORDS or inner.get("type", "array") != "array":
         return None
-    if schema.get("type", "array") != "array":
+    if isinstance(inner.get("items"), list):  # before draft 2020-12: one schema for each position
         return None
-    return ElementCheck(
-        compile_schema(schema.get("items", True)), schema.get("minItems", 0), schema.get("maxItems", float("inf"))
-    )
+    items = compile_schema(schema, (*at, "items")) if "items" in inner else None
+    return ElementCheck(items, inner.get("minItems", 0), inner.get("maxItems", float("inf")))
 
 
 _SHOWN_ISSUES = 3
 
 _ANNOTATIONS = frozenset(
-    {
-        "$comment",
-        "default",
-        "deprecated",
-        "description",
-        "examples",
-        "format",
-        "readOnly",
-        "reducer",
-        "title",
-        "writeOnly",
-    }
+    {"$comment", "default", "deprecated", "description", "examples", "format", "reducer", "title"}
+    | {"readOnly", "writeOnly"}
 )
 _ELEMENT_KEYWORDS = _ANNOTATIONS | {"type", "items", "minItems", "maxItems"}
 _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+
+
+def _standing_at(schema: JsonSchema, at: Sequence[str]) -> JsonSchema:
+    for key in at:
+        schema = cast("dict[str, Any]", schema)[key]
+    return schema
+
+
+def _stands_alone(inner: object, document: JsonSchema) -> bool:
+    """Tell whether a schema means the same outside its document: no dialect of its own there, and no references."""
+    return inner is document or (isinstance(document, dict) and "$schema" not in document and not _refers(inner))
 
 
 def _refers(value: object) -> bool:

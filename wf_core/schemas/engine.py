@@ -1,6 +1,6 @@
 """The one place that configures the validator, and how its errors read."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 import jsonschema_rs as js
@@ -20,6 +20,19 @@ def build(schema: JsonSchema) -> js.Validator:
         ValueError: the schema cannot be used; a `jsonschema_rs.ValidationError` where the place is known.
     """
     return js.validator_for(schema, validate_formats=False, pattern_options=js.RegexOptions(), offline=True)
+
+
+def build_inside(document: JsonSchema, at: Sequence[str]) -> js.Validator:
+    """Compile the schema that stands at a place in a document.
+
+    Raises:
+        ValueError: as `build`.
+    """
+    inside = js.validator_map_for(document, validate_formats=False, pattern_options=js.RegexOptions(), offline=True)
+    found = inside.get("#" + pointer_to(at))
+    if found is None:
+        raise ValueError(f"there is no usable schema at {pointer_to(at)}")
+    return found
 
 
 def describe(error: js.ValidationError) -> str:
