@@ -60,7 +60,8 @@ class StateShape:
     def field_check(self, name: str) -> Check | None:
         """Give the check of a top-level field, compiled once."""
         if name not in self._fields:
-            self._fields[name] = compile_schema(_with_definitions(_property(self._schema, name), self._schema))
+            known = name in _properties(self._schema)
+            self._fields[name] = compile_schema(self._schema, ("properties", name)) if known else None
         return self._fields[name]
 
     def target(self, path: Segments, reducer: str | None = None) -> Target:
@@ -71,19 +72,21 @@ class StateShape:
         return found
 
     def _compile(self, path: Segments, reducer: str | None) -> Target:
-        holder: JsonSchema = self._schema
+        document: JsonSchema = self._schema
+        schema = document
+        at: Segments = ()
         local = True
         for depth, segment in enumerate(path):
-            if depth and not (isinstance(holder, dict) and holder.keys() <= _PLAIN):
+            if depth and not (isinstance(schema, dict) and schema.keys() <= _PLAIN):
                 local = False
-            holder = _property(holder, segment)
-        schema = holder
+            if segment not in _properties(schema):
+                # Nothing is said about this place: it is open, and so is everything below it.
+                document, at = {}, ()
+            schema = _property(schema, segment)
+            at = (*at, "properties", segment) if document else ()
         named = reducer or (str(schema.get("reducer", "replace")) if isinstance(schema, dict) else "replace")
-        # A schema that refers to the document's definitions is judged with them; only the whole field has them at hand.
-        refers = "$ref" in str(schema) or "$dynamicRef" in str(schema)
-        local = local and not (refers and len(path) > 1)
-        check = self.field_check(path[0]) if len(path) == 1 else compile_schema(schema) if local else None
-        element = compile_element(schema) if named == "append" and local and not refers else None
+        check = self.field_check(path[0]) if len(path) == 1 else compile_schema(document, at) if local else None
+        element = compile_element(document, at) if named == "append" and local else None
         return Target(path, format_path(("state", *path)), named, check, local, element)
 
 
@@ -96,13 +99,6 @@ def _properties(schema: object) -> dict[str, JsonSchema]:
 def _property(schema: JsonSchema, name: str) -> JsonSchema:
     """Give the schema of a property, open where nothing is said."""
     return _properties(schema).get(name, {})
-
-
-def _with_definitions(schema: JsonSchema, root: JsonObject) -> JsonSchema:
-    """Let a property's schema refer to the definitions of the document that it stands in."""
-    if isinstance(schema, dict) and "$defs" in root and "$defs" not in schema:
-        return {**schema, "$defs": root["$defs"]}
-    return schema
 
 
 def _defaults(schema: JsonObject) -> dict[str, JsonValue]:
