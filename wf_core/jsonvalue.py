@@ -224,7 +224,7 @@ def _refuse(
     if id(value) in outside:
         raise NotJson(where, "contains itself")
     if not room:
-        raise NotJson(where, f"deeper than {len(outside)} levels")
+        raise NotJson(f"{where[:QUOTE_LENGTH]}…", f"deeper than {len(outside)} levels")
     members = cast("Iterable[tuple[Any, Any]]", value.items() if kind is dict else enumerate(value))
     for key, item in members:
         if kind is dict and (type(key) is not str or not _is_encodable(key)):

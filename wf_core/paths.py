@@ -16,6 +16,10 @@ Root: TypeAlias = Literal["input", "state", "context"]
 Segments: TypeAlias = tuple[str, ...]
 
 
+MAX_SEGMENTS: Final = 32
+"""So that what is written through a path stays within what a stored document can hold."""
+
+
 class Missing(Enum):
     """The type of `MISSING`: nothing is there, which is different from an explicit null."""
 
@@ -158,6 +162,8 @@ def _read_segments(text: str, position: int) -> tuple[Segments, int]:
     while text.startswith(".", position):
         segment, position = _read_segment(text, position + 1)
         segments.append(segment)
+    if len(segments) > MAX_SEGMENTS:
+        raise InvalidPath(f"{quote(text)} has more than {MAX_SEGMENTS} segments.")
     return tuple(segments), position
 
 

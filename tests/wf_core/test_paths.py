@@ -8,6 +8,7 @@ from tests.strategies import json_values, texts
 from wf_core.errors import InvalidPath, InvalidTemplate
 from wf_core.jsonvalue import JsonValue
 from wf_core.paths import (
+    MAX_SEGMENTS,
     MISSING,
     GraphPath,
     Missing,
@@ -87,6 +88,13 @@ def test_a_refusal_names_the_place_and_what_to_write() -> None:
         parse_graph_path("state.first name")
     assert refused.value.message == '"state.first name" is no path: unexpected " " at character 11.'
     assert 'state."first name"' in str(refused.value)
+
+
+def test_a_path_without_end_is_refused() -> None:
+    """Writing through it would build a state too deep to be stored."""
+    assert len(parse_graph_path("state" + ".a" * (MAX_SEGMENTS - 1)).segments) == MAX_SEGMENTS - 1
+    with pytest.raises(InvalidPath, match="more than 32 segments"):
+        parse_state_target("state" + ".a" * MAX_SEGMENTS)
 
 
 def test_a_forgotten_root_is_suggested() -> None:
