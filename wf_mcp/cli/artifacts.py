@@ -11,7 +11,9 @@ from wf_mcp.cli.output import AsJson, as_text, diagnostic, facts, show, table, w
 from wf_mcp.operations import artifacts as operations
 from wf_mcp.operations.models import ArtifactList, ArtifactView, DeletedArtifact, SavedArtifact
 
-app = typer.Typer(no_args_is_help=True, help="Saved workflows, each an immutable version of a plan.")
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, help="Saved workflows, each an immutable version of a plan."
+)
 
 ArtifactId = Annotated[str, typer.Argument(metavar="ARTIFACT", help="The artifact's id.")]
 Version = Annotated[int | None, typer.Option("--version", min=1, help="Which version (default: the newest).")]

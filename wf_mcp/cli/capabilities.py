@@ -12,7 +12,7 @@ from wf_mcp.cli.output import AsJson, as_text, diagnostic, facts, show, table
 from wf_mcp.operations import sources as operations
 from wf_mcp.operations.models import CallAnswer, CapabilityList, CapabilityView, HintsView
 
-app = typer.Typer(no_args_is_help=True, help="What a workflow's steps can call.")
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="What a workflow's steps can call.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="source.capability")]
 

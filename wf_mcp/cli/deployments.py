@@ -13,7 +13,7 @@ from wf_mcp.errors import InvalidArgument
 from wf_mcp.operations import deployments as operations
 from wf_mcp.operations.models import DeletedDeployment, DeploymentList, DeploymentView
 
-app = typer.Typer(no_args_is_help=True, help="Artifact versions bound to sources, ready to run.")
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="Artifact versions bound to sources, ready to run.")
 
 DeploymentId = Annotated[str, typer.Argument(metavar="DEPLOYMENT", help="The deployment's id.")]
 

@@ -25,7 +25,7 @@ from wf_mcp.operations import artifacts, deployments, runs, sources
 from wf_mcp.operations.caller import LOCAL_PERSON
 from wf_mcp.operations.models import Diagnostic
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 PAGE = 100
 

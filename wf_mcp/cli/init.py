@@ -11,7 +11,7 @@ from wf_mcp.cli import samples
 from wf_mcp.cli.operate import guard
 from wf_mcp.cli.output import console, facts
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 EXPLANATIONS = {
     "wf.json": "which sources there are",

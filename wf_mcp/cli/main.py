@@ -1,11 +1,14 @@
 """`wf`: its nouns, and what holds for all of them. Each noun is one module, imported when it is used."""
 
+from collections.abc import Mapping
+from functools import cached_property
 from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from wf_mcp.cli.place import Place
@@ -30,24 +33,47 @@ NOUNS = {
 class Noun(TyperCommand):
     """A command that is imported when it is used; its name and its help are known before."""
 
+    @property
+    def commands(self) -> Mapping[str, Any]:
+        """Give the verbs of the noun, if it has any."""
+        return getattr(self._command, "commands", {})
+
     def make_context(self, *args: Any, **options: Any) -> Any:
+        return self._command.make_context(*args, **options)
+
+    @cached_property
+    def _command(self) -> Any:
         module = import_module(f"wf_mcp.cli.{str(self.name).replace('-', '_')}")
         command = get_command(module.app)
         command.name = self.name
-        return command.make_context(*args, **options)
+        return command
+
+
+class Wf(TyperGroup):
+    """The program, with its nouns."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        for name, text in NOUNS.items():
+            self.add_command(Noun(name, help=text), name)
+
+
+app = typer.Typer(name="wf", cls=Wf, no_args_is_help=True, pretty_exceptions_enable=False)
 
 
 def main() -> None:
     """Run the command line."""
-    app = typer.Typer(name="wf", no_args_is_help=True, pretty_exceptions_enable=False)
-    app.callback()(_options)
-    command: Any = get_command(app)
-    for name, text in NOUNS.items():
-        command.add_command(Noun(name, help=text), name)
-    command()
+    app()
 
 
-def _options(
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(version("wf-mcp"))
+        raise typer.Exit
+
+
+@app.callback()
+def options(
     context: typer.Context,
     home: Annotated[
         Path | None,
@@ -56,6 +82,9 @@ def _options(
     config: Annotated[
         Path | None, typer.Option(help="Configuration (default: wf.json in this folder, else in the home).")
     ] = None,
+    _: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     """Durable workflows: look after what the MCP server runs."""
     context.obj = Place(home=home, config=config)

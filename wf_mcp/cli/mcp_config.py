@@ -5,14 +5,14 @@ import shutil
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from wf_mcp.cli.output import console
 from wf_mcp.cli.place import Place
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 NAME = "wf"
 """What the server is called in the client. Short: clients put it in front of every tool's name."""
@@ -60,10 +60,9 @@ def client_config(client: Client, place: Place, *, cwd: Path) -> str:
                 "tool_timeout_sec = 60",
             )
         )
-    entry: dict[str, Any] = {"command": command, "args": arguments}
-    if client is Client.VSCODE:
-        return json.dumps({"servers": {NAME: {"type": "stdio", **entry}}}, indent=2)
-    return json.dumps({"mcpServers": {NAME: entry}}, indent=2)
+    entry = {"command": command, "args": arguments}
+    key, entry = ("servers", {"type": "stdio", **entry}) if client is Client.VSCODE else ("mcpServers", entry)
+    return f'{{"{key}": {{\n  "{NAME}": {json.dumps(entry, ensure_ascii=False)}\n}}}}'
 
 
 def server_command(place: Place, *, cwd: Path) -> list[str]:

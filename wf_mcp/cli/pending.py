@@ -11,7 +11,7 @@ from wf_mcp.operations import pending as operations
 from wf_mcp.operations.caller import LOCAL_PERSON
 from wf_mcp.operations.models import PendingItem, PendingList
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.command()

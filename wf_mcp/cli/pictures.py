@@ -81,14 +81,14 @@ def trace(page: TracePage) -> RenderableType:
 def trace_table(entries: Sequence[TraceEntry]) -> RenderableType:
     """Show trace entries, one a row."""
     return table(
-        ("", "step", "did", "outcome", "changed", "took"),
+        ("", "step", "type", "outcome", "wrote", "took"),
         (
             (
                 Text(str(entry.index), style="dim"),
                 "/".join(entry.path),
                 entry.step_type,
                 _outcome(entry),
-                ", ".join(entry.state_changes or ()),
+                ", ".join(path.removeprefix("state.") for path in entry.state_changes or ()),
                 _took(entry),
             )
             for entry in entries

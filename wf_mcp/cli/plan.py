@@ -18,7 +18,7 @@ from wf_mcp.errors import ExitStatus
 from wf_mcp.operations import artifacts as operations
 from wf_mcp.operations.models import ValidationResult
 
-app = typer.Typer(no_args_is_help=True, help="Check, draw and explain plan files.")
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="Check, draw and explain plan files.")
 
 Plan = Annotated[str, typer.Argument(metavar="PLAN", help="A file, JSON, or - for stdin.")]
 

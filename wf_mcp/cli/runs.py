@@ -18,7 +18,7 @@ from wf_mcp.operations import runs as operations
 from wf_mcp.operations.caller import LOCAL_PERSON
 from wf_mcp.operations.models import ArtifactView, ResumeReadiness, RunList, RunStatus, RunSummary, TraceEntry
 
-app = typer.Typer(no_args_is_help=True, help="Start, answer, look at and cancel runs.")
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="Start, answer, look at and cancel runs.")
 
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="The run's id.")]
 

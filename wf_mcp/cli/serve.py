@@ -10,7 +10,7 @@ from wf_mcp.cli.place import Place
 from wf_mcp.server.build import build_server
 from wf_mcp.server.transport import Address, read_address, serve_http
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.command()

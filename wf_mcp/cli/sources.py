@@ -13,7 +13,7 @@ from wf_mcp.errors import ExitStatus
 from wf_mcp.operations import sources as operations
 from wf_mcp.operations.models import SourceCheck, SourceList, SourceRow
 
-app = typer.Typer(no_args_is_help=True, help="Where capabilities come from.")
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="Where capabilities come from.")
 
 Source = Annotated[str, typer.Argument(metavar="SOURCE", help="The source's name.")]
 

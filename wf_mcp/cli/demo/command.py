@@ -13,7 +13,7 @@ from wf_mcp.cli.output import console
 from wf_mcp.cli.place import Place
 from wf_mcp.errors import ExitStatus, InvalidArgument
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 SAMPLE_NOTE = "sourdough.md"
 """It has flaws, so there is something to decide."""

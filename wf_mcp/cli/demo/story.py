@@ -62,6 +62,7 @@ class Story:
             self._say("Nobody is here to answer, so the run waits. To answer it:\n")
             self._command(f"runs resume {run.run_id}")
             return ExitStatus.WAITING
+        self._say("")
         given = {"resume_outcome": reply.outcome, "resume_payload": reply.payload, "interrupt_id": reply.interrupt_id}
         with Worker(self._place, "resume", run.run_id or "", given) as second:
             self._say(f"process {second.pid}; it checks that nothing the run uses has changed, and goes on\n")
@@ -90,7 +91,7 @@ class Story:
     def _ask(self, question: InterruptView) -> asking.Reply | None:
         """Have the question answered; None when nobody is there."""
         if not self._asks:
-            self._say(f"--yes answers: {question.outcomes[0]}\n")
+            self._say(f"--yes answers: {question.outcomes[0]}")
             return asking.Reply(question.outcomes[0], {}, question.id)
         try:
             return asking.answer(question)
