@@ -10,11 +10,9 @@ RunId = NewType("RunId", str)
 ArtifactId = NewType("ArtifactId", str)
 DeploymentId = NewType("DeploymentId", str)
 
-ID_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"
-
 RUN_ID_RANDOM_BITS: Final = 128
 
-_ID = re.compile(ID_PATTERN)
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _RUN_ID_LENGTH = 36  # base32 characters for 48 bits of time and 128 random bits
 _RUN_ID = re.compile(rf"run_[0-9A-F][{_CROCKFORD}]{{{_RUN_ID_LENGTH - 1}}}")
