@@ -1,10 +1,20 @@
 """Checks what a plan reads and writes: paths, templates, expressions, and the targets of one map."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from wf_core.errors import InvalidPath
-from wf_core.paths import GraphPath, format_path, parse_graph_path, parse_local_path, parse_state_target, parse_template
+from wf_core.jsonvalue import MAX_DEPTH
+from wf_core.paths import (
+    GraphPath,
+    format_path,
+    overlaps,
+    parse_graph_path,
+    parse_local_path,
+    parse_state_target,
+    parse_template,
+)
 from wf_core.plan import (
     ArrayExpression,
     Expression,
@@ -15,10 +25,11 @@ from wf_core.plan import (
 )
 from wf_core.plan.bindings import OutputMap
 from wf_core.schemas import JsonSchema
-from wf_core.validation.report import Findings, suggest
-from wf_core.validation.schemas import array_on_the_way, first_gap, properties_of
+from wf_core.validation.report import Findings
+from wf_core.validation.schemas import array_on_the_way, check_exists, properties_of
 
 Segments = tuple[str, ...]
+Parsed = TypeVar("Parsed")
 
 MAX_NESTING = 64
 """Levels of expressions, or of conditions, inside one another."""
@@ -50,7 +61,7 @@ def check_expressions(targets: Mapping[str, Expression], scope: Scope, found: Fi
     """Check a map of local target and expression. Gives the targets that are paths."""
     for target, expression in targets.items():
         check_expression(expression, scope, found.at(target))
-    return check_targets(targets, parse_local_path, found)
+    return check_targets(targets, local_path, found)
 
 
 def check_expression(expression: Expression, scope: Scope, found: Findings) -> None:
@@ -66,12 +77,9 @@ def check_expression(expression: Expression, scope: Scope, found: Findings) -> N
 
 def check_path(text: str, scope: Scope, found: Findings) -> None:
     """Check a graph path that is read."""
-    try:
-        path = parse_graph_path(text)
-    except InvalidPath as error:
-        found.error(error.code, error.message, error.hint)
-        return
-    _check_read(path, scope, found)
+    path = _parsed(parse_graph_path, text, found)
+    if path is not None:
+        _check_read(path, scope, found)
 
 
 def check_output_map(entries: OutputMap, scope: Scope, found: Findings) -> dict[str, Segments]:
@@ -79,56 +87,72 @@ def check_output_map(entries: OutputMap, scope: Scope, found: Findings) -> dict[
     sources: dict[str, Segments] = {}
     for target, entry in entries.items():
         text, here = (entry, found.at(target)) if isinstance(entry, str) else (entry.source, found.at(target, "source"))
-        try:
-            sources[target] = parse_local_path(text)
-        except InvalidPath as error:
-            here.error(error.code, error.message, error.hint)
+        segments = _parsed(local_path, text, here)
+        if segments is not None:
+            sources[target] = segments
     check_state_targets(entries, scope, found)
     return sources
 
 
-def check_state_targets(targets: Mapping[str, object], scope: Scope, found: Findings) -> None:
+def check_state_targets(targets: Iterable[str], scope: Scope, found: Findings) -> None:
     """Check the state paths that one map writes."""
-    for target, segments in check_targets(targets, parse_state_target, found).items():
+    for target, segments in check_targets(targets, state_target, found).items():
         _check_write(target, segments, scope, found.at(target))
 
 
 def check_state_target(text: str, scope: Scope, found: Findings) -> None:
     """Check one state path that is written."""
-    try:
-        segments = parse_state_target(text)
-    except InvalidPath as error:
-        found.error(error.code, error.message, error.hint)
-    else:
+    segments = _parsed(state_target, text, found)
+    if segments is not None:
         _check_write(text, segments, scope, found)
 
 
-def check_targets(
-    targets: Mapping[str, object], parse: Callable[[str], Segments], found: Findings
-) -> dict[str, Segments]:
+def check_targets(targets: Iterable[str], parse: Callable[[str], Segments], found: Findings) -> dict[str, Segments]:
     """Report targets that are no paths, equal to another, or inside it. Gives those that are paths."""
     parsed: dict[str, Segments] = {}
-    whole: dict[Segments, str] = {}
-    outer: dict[Segments, str] = {}
     for target in targets:
-        here = found.at(target)
-        try:
-            segments = parse(target)
-        except InvalidPath as error:
-            here.error(error.code, error.message, error.hint)
-            continue
-        parsed[target] = segments
-        prefixes = [segments[:length] for length in range(len(segments))]
-        if segments in whole:
-            here.error("duplicate_target", f"`{target}` and `{whole[segments]}` are the same target.")
-        else:
-            other = outer.get(segments) or next((whole[prefix] for prefix in prefixes if prefix in whole), None)
-            if other is not None:
-                here.error("overlapping_targets", f"`{target}` and `{other}` lie one inside the other.")
-        whole.setdefault(segments, target)
-        for prefix in prefixes:
-            outer.setdefault(prefix, target)
+        segments = _parsed(parse, target, found.at(target))
+        if segments is not None:
+            parsed[target] = segments
+    order = {target: number for number, target in enumerate(parsed)}
+    around: list[str] = []
+    # Sorted, a path comes right after the ones that it lies inside of.
+    for target in sorted(parsed, key=lambda target: parsed[target]):
+        while around and not overlaps(parsed[around[-1]], parsed[target]):
+            around.pop()
+        if around:
+            first, second = sorted((around[-1], target), key=lambda target: order[target])
+            if parsed[first] == parsed[second]:
+                found.at(second).error("duplicate_target", f"`{second}` and `{first}` are the same target.")
+            else:
+                found.at(second).error("overlapping_targets", f"`{second}` and `{first}` lie one inside the other.")
+        around.append(target)
     return parsed
+
+
+def local_path(text: str) -> Segments:
+    """Read a local path that a value can have."""
+    return _bounded(parse_local_path(text))
+
+
+def state_target(text: str) -> Segments:
+    """Read a writable path that a value can have."""
+    return _bounded(parse_state_target(text))
+
+
+def _bounded(segments: Segments) -> Segments:
+    if len(segments) > MAX_DEPTH:
+        raise InvalidPath(f"A path of {len(segments)} segments leads deeper than any value: {MAX_DEPTH} levels.")
+    return segments
+
+
+def _parsed(parse: Callable[[str], Parsed], text: str, found: Findings) -> Parsed | None:
+    """Parse, reporting what does not parse."""
+    try:
+        return parse(text)
+    except InvalidPath as error:
+        found.error(error.code, error.message, error.hint)
+        return None
 
 
 def _leaves(
@@ -164,12 +188,7 @@ def _check_write(text: str, segments: Segments, scope: Scope, found: Findings) -
 
 
 def _check_template(text: str, scope: Scope, found: Findings) -> None:
-    try:
-        parts = parse_template(text)
-    except InvalidPath as error:
-        found.error(error.code, error.message, error.hint)
-        return
-    for part in parts:
+    for part in _parsed(parse_template, text, found) or ():
         if isinstance(part, GraphPath):
             _check_read(part, scope, found)
 
@@ -180,12 +199,7 @@ def _check_read(path: GraphPath, scope: Scope, found: Findings) -> None:
         return
     match path.root:
         case "input":
-            gap = first_gap(scope.input_schema, path.segments)
-            if gap is not None:
-                name = path.segments[gap.position]
-                found.error(
-                    "unknown_input_field", f"`{path}`: `input_schema` has no `{name}` there.", suggest(name, gap.known)
-                )
+            check_exists(scope.input_schema, path.segments, "unknown_input_field", f"`{path}`: `input_schema`", found)
         case "state":
             _check_state(str(path), path.segments, scope, found)
         case "context":
@@ -201,20 +215,15 @@ def _check_state(text: str, segments: Segments, scope: Scope, found: Findings) -
         return
     scope.used.add(segments[0])
     if segments[0] not in declared:
-        hint = suggest(segments[0], declared) or "Declare it in the properties of `state_schema`."
-        found.error("unknown_state_field", f"`{text}`: `state_schema` does not declare `{segments[0]}`.", hint)
+        message = f"`{text}`: `state_schema` does not declare `{segments[0]}`."
+        hint = "Declare it in the properties of `state_schema`."
+        found.unknown("unknown_state_field", message, segments[0], declared, hint)
         return
-    gap = first_gap(scope.state_schema, segments)
-    if gap is not None:
-        name = segments[gap.position]
-        found.error("unknown_state_field", f"`{text}`: `state_schema` has no `{name}` there.", suggest(name, gap.known))
+    check_exists(scope.state_schema, segments, "unknown_state_field", f"`{text}`: `state_schema`", found)
 
 
 def _check_context(path: GraphPath, scope: Scope, found: Findings) -> None:
     if scope.context is None or not path.segments or path.segments[0] in scope.context:
         return
-    found.error(
-        "invalid_path",
-        f"`{path}`: the context here has no `{path.segments[0]}`.",
-        suggest(path.segments[0], scope.context),
-    )
+    name = path.segments[0]
+    found.unknown("invalid_path", f"`{path}`: the context here has no `{name}`.", name, scope.context)

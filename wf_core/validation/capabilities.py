@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from wf_core.calls.contract import Contract
 from wf_core.plan import CapabilityRef
 from wf_core.schemas import JsonSchema
-from wf_core.validation.report import Findings, suggest
-from wf_core.validation.schemas import first_gap, required_of, schemas_at
+from wf_core.validation.report import Findings
+from wf_core.validation.schemas import check_exists, required_of, schemas_at
 
 Segments = tuple[str, ...]
 
@@ -19,7 +19,7 @@ def check_capability(reference: CapabilityRef, contracts: Mapping[str, Contract]
     siblings = [known.removeprefix(f"{reference.source}.") for known in contracts if _source(known) == reference.source]
     if siblings:
         message = f"`{reference.source}` has no `{reference.capability}`."
-        found.error("unknown_capability", message, suggest(reference.capability, siblings))
+        found.unknown("unknown_capability", message, reference.capability, siblings)
     return None
 
 
@@ -30,10 +30,7 @@ def check_filled(schema: JsonSchema, targets: Mapping[str, Segments], unknown: s
     that no target fills.
     """
     for target, segments in targets.items():
-        gap = first_gap(schema, segments)
-        if gap is not None:
-            name = segments[gap.position]
-            found.at("input", target).error(unknown, f"The input has no `{name}` there.", suggest(name, gap.known))
+        check_exists(schema, segments, unknown, "The input", found.at("input", target))
     for name in unfilled(schema, targets.values()):
         found.error("missing_capability_input", f"The input `{name}` is required and nothing fills it.")
 
@@ -41,10 +38,7 @@ def check_filled(schema: JsonSchema, targets: Mapping[str, Segments], unknown: s
 def check_read(schema: JsonSchema, sources: Mapping[str, Segments], unknown: str, found: Findings) -> None:
     """Check the sources of a step's `output` against the schema of the result."""
     for target, segments in sources.items():
-        gap = first_gap(schema, segments)
-        if gap is not None:
-            name = segments[gap.position]
-            found.at("output", target).error(unknown, f"The result has no `{name}` there.", suggest(name, gap.known))
+        check_exists(schema, segments, unknown, "The result", found.at("output", target))
 
 
 def unfilled(schema: JsonSchema, targets: Iterable[Segments]) -> list[str]:

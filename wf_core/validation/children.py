@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from wf_core.plan import WorkflowRef
 from wf_core.schemas import JsonSchema
-from wf_core.validation.report import Findings, suggest
+from wf_core.validation.report import Findings
 
 ArtifactVersion = tuple[str, int]
 Children = Mapping[ArtifactVersion, Mapping[str, Any]]
@@ -33,12 +33,7 @@ def find_child(reference: WorkflowRef, children: Children | None, found: Finding
         return None
     version = (reference.artifact_id or "", reference.version or 0)
     for unknown in _unknown_versions(version, children):
-        here = found if unknown == version else found.at("version")
-        here.error(
-            "unknown_child_artifact",
-            f"There is no version {unknown[1]} of an artifact `{unknown[0]}`.",
-            _suggest_version(unknown, children),
-        )
+        _report_unknown(unknown, children, found if unknown == version else found.at("version"))
     cycle = _cycle(version, children)
     if cycle is not None:
         chain = " -> ".join(f"{artifact_id} {number}" for artifact_id, number in cycle)
@@ -110,8 +105,11 @@ def _cycle(root: ArtifactVersion, children: Children) -> list[ArtifactVersion] |
     return None
 
 
-def _suggest_version(version: ArtifactVersion, children: Children) -> str | None:
-    versions = sorted(number for artifact_id, number in children if artifact_id == version[0])
+def _report_unknown(version: ArtifactVersion, children: Children, found: Findings) -> None:
+    artifact_id, number = version
+    message = f"There is no version {number} of an artifact `{artifact_id}`."
+    versions = sorted(known for other, known in children if other == artifact_id)
     if versions:
-        return f"Its versions are {', '.join(map(str, versions))}."
-    return suggest(version[0], {artifact_id for artifact_id, _ in children})
+        found.error("unknown_child_artifact", message, f"Its versions are {', '.join(map(str, versions))}.")
+    else:
+        found.unknown("unknown_child_artifact", message, artifact_id, {other for other, _ in children})

@@ -9,8 +9,8 @@ from wf_core.plan import BREAK, END, WorkflowPlan
 from wf_core.plan.base import STEP_ID_PATTERN
 from wf_core.plan.steps import STEP_RECORDS, AnyStep
 from wf_core.schemas.engine import shown
-from wf_core.validation.report import Findings, suggest
-from wf_core.validation.shapes import kind_of, read_record
+from wf_core.validation.report import Findings
+from wf_core.validation.shapes import described, read_record
 
 _PLAN_STAND_INS: Mapping[str, Any] = {
     "name": "unnamed",
@@ -88,7 +88,7 @@ def _written_steps(document: Mapping[str, Any], found: Findings) -> dict[str, An
         return {}
     steps = document["steps"]
     if not isinstance(steps, dict):
-        found.at("steps").error("invalid_type", f"Expected an object of step id and step, found {kind_of(steps)}.")
+        found.at("steps").error("invalid_type", f"Expected an object of step id and step, found {described(steps)}.")
         return {}
     return cast("dict[str, Any]", steps)
 
@@ -101,15 +101,14 @@ def _read_step(step_id: str, document: object, found: Findings) -> AnyStep | Non
             f"A step id is letters, digits, `_` and `-`, begins with a letter or `_`, and is not {END} or {BREAK}.",
         )
     if not isinstance(document, dict):
-        found.error("invalid_type", f"Expected a step, found {kind_of(document)}.")
+        found.error("invalid_type", f"Expected a step, found {described(document)}.")
         return None
     step = cast("dict[str, Any]", document)
     if "type" not in step:
-        found.error("missing_key", "`type` is missing.", suggest("", STEP_RECORDS))
+        found.unknown("missing_key", "`type` is missing.", "", STEP_RECORDS)
         return None
     kind = step["type"]
     if not isinstance(kind, str) or kind not in STEP_RECORDS:
-        hint = suggest(kind if isinstance(kind, str) else "", STEP_RECORDS)
-        found.at("type").error("invalid_type", f"{shown(kind)} is no type of step.", hint)
+        found.at("type").unknown("invalid_type", f"{shown(kind)} is no type of step.", str(kind), STEP_RECORDS)
         return None
     return read_record(STEP_RECORDS[kind], step, found, stand_ins=_STEP_STAND_INS)[0]

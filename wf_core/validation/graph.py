@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+MAX_LOOPS = 64
+"""Loops inside one another."""
+
 
 @dataclass(frozen=True, slots=True)
 class Vertex:
@@ -52,15 +55,21 @@ class Graph:
     reachable: set[str] = field(default_factory=set[str])
     """Steps that a run can come to from the start."""
     escapes: list[Escape] = field(default_factory=list[Escape])
+    too_deep: list[str] = field(default_factory=list[str])
+    """Loops inside so many others that their bodies were not followed."""
 
     def context_names(self, step_id: str) -> frozenset[str]:
         """Name what the loops around a step put into `context`."""
         aliases = [self.vertices[loop].alias for loop in self.loops[step_id]]
         return frozenset(name for alias in aliases for name in (alias, f"{alias}_index"))
 
-    def body(self, loop: str) -> list[str]:
-        """List the steps inside a loop, those of loops inside it included, in the order of the plan."""
-        return [step_id for step_id in self.vertices if loop in self.loops[step_id]]
+    def bodies(self) -> dict[str, list[str]]:
+        """List the steps inside each loop, those of loops inside it included, in the order of the plan."""
+        found: dict[str, list[str]] = {}
+        for step_id in self.vertices:
+            for loop in self.loops[step_id]:
+                found.setdefault(loop, []).append(step_id)
+        return found
 
     def ending(self) -> set[str]:
         """Give the steps from which their frame can end. A target that does not exist may be meant as an end."""
@@ -124,8 +133,12 @@ def _claim_frames(graph: Graph, root: str) -> None:
             continue
         for step_id in _claim(graph, entry, loops):
             first = graph.vertices[step_id].entry
-            if first is not None and first in graph.vertices:
+            if first is None or first not in graph.vertices:
+                continue
+            if len(loops) < MAX_LOOPS:
                 entries.append((first, (*loops, step_id)))
+            else:
+                graph.too_deep.append(step_id)
 
 
 def _claim(graph: Graph, entry: str, loops: tuple[str, ...]) -> list[str]:

@@ -5,11 +5,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from wf_core.errors import InvalidPath
-from wf_core.paths import format_path, parse_state_target
+from wf_core.paths import format_path
 from wf_core.plan import ForeachStep, InterruptStep, NodeStep, SubgraphStep
 from wf_core.plan.reducers import MERGEABLE
 from wf_core.plan.steps import AnyStep, CollectErrors
 from wf_core.schemas import JsonSchema
+from wf_core.validation.bindings import state_target
 from wf_core.validation.graph import Graph
 from wf_core.validation.report import Findings
 from wf_core.validation.schemas import reducer_at
@@ -32,9 +33,10 @@ def check_concurrent_writes(
 
     An issue also where only some items come to the write: which ones they are is known only when it is too late.
     """
+    bodies = graph.bodies()
     for loop, step in steps.items():
         if isinstance(step, ForeachStep) and step.mode == "concurrent":
-            inside = [inner for inner in graph.body(loop) if inner in steps]
+            inside = [inner for inner in bodies.get(loop, ()) if inner in steps]
             writes = [write for inner in inside for write in _writes_of(steps[inner], found.at("steps", inner))]
             _check_loop(loop, writes, state_schema)
 
@@ -84,4 +86,4 @@ def _targets(targets: Iterable[str], found: Findings) -> Iterator[_Write]:
     for target in targets:
         # What is no path is reported where the step itself is checked.
         with suppress(InvalidPath):
-            yield _Write(parse_state_target(target), found.at(target))
+            yield _Write(state_target(target), found.at(target))

@@ -22,10 +22,10 @@ from wf_core.validation.children import Children
 from wf_core.validation.draft import Draft, read_draft
 from wf_core.validation.graph import Graph, build_graph
 from wf_core.validation.loops import check_concurrent_writes
-from wf_core.validation.report import Findings, Report, suggest
+from wf_core.validation.report import Findings, Report
 from wf_core.validation.routes import check_routes, warn_of_dead_ends
-from wf_core.validation.schemas import check_reducers, check_schema, first_gap, properties_of
-from wf_core.validation.shapes import kind_of
+from wf_core.validation.schemas import check_exists, check_reducers, check_schema, properties_of
+from wf_core.validation.shapes import described
 from wf_core.validation.steps import Surroundings, check_step
 
 SUPPORTED_STEPS = frozenset({"node", "condition", "join", "interrupt", "end"})
@@ -62,7 +62,7 @@ def _inspect(
 ) -> Draft | None:
     """Read one plan and the plans written in place in it."""
     if not isinstance(document, dict):
-        found.error("invalid_type", f"A plan is an object, not {kind_of(document)}.")
+        found.error("invalid_type", f"A plan is an object, not {described(document)}.")
         return None
     if plans > MAX_PLANS:
         found.error(
@@ -109,12 +109,9 @@ def _check_plan(draft: Draft, scope: Scope, found: Findings) -> None:
         scope.used.update(properties_of(head.output_schema))
         return
     for target, segments in check_expressions(head.output, scope, found.at("output")).items():
-        gap = first_gap(head.output_schema, segments)
-        if gap is not None:
-            name = segments[gap.position]
-            found.at("output", target).error(
-                "unknown_output_field", f"`output_schema` has no `{name}` there.", suggest(name, gap.known)
-            )
+        check_exists(
+            head.output_schema, segments, "unknown_output_field", "`output_schema`", found.at("output", target)
+        )
 
 
 def _refuse_unsupported(draft: Draft, supported: frozenset[str], found: Findings) -> None:

@@ -8,6 +8,9 @@ from wf_core.ids import close_matches
 from wf_core.plan import WorkflowPlan
 from wf_core.schemas.engine import pointer_to
 
+MAX_COMPARED = 25
+"""Up to so many issues unknown names are compared with the known ones: a broken plan of any size is read in time."""
+
 MAX_LISTED = 12
 """So many known names are listed at most where none of them looks like the wrong one."""
 
@@ -66,6 +69,11 @@ class Findings:
 
     def error(self, code: str, message: str, hint: str | None = None) -> None:
         self.issues.append(Issue("error", code, pointer_to(self.place), message, hint))
+
+    def unknown(self, code: str, message: str, name: str, known: Iterable[str], hint: str | None = None) -> None:
+        """Report a name that is not among the known ones; `hint` where none of them looks like it."""
+        suggestion = suggest(name, known) if len(self.issues) < MAX_COMPARED else None
+        self.error(code, message, suggestion or hint)
 
     def warning(self, code: str, message: str, hint: str | None = None) -> None:
         self.issues.append(Issue("warning", code, pointer_to(self.place), message, hint))

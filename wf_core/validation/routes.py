@@ -2,18 +2,20 @@
 
 from wf_core.plan import BREAK, END, EndStep
 from wf_core.validation.draft import Draft
-from wf_core.validation.graph import Graph
-from wf_core.validation.report import Findings, suggest
+from wf_core.validation.graph import MAX_LOOPS, Graph
+from wf_core.validation.report import Findings
 
 
 def check_routes(draft: Draft, graph: Graph, found: Findings) -> None:
     """Report what is wrong with the start, the targets of routes, loop bodies and workflow outcomes."""
     start = draft.start
     if start is not None and start not in graph.vertices:
-        found.at("start").error("unknown_start", f"There is no step `{start}`.", suggest(start, graph.vertices))
+        found.at("start").unknown("unknown_start", f"There is no step `{start}`.", start, graph.vertices)
     for step_id, vertex in graph.vertices.items():
         for outcome, target in vertex.routes.items():
             _check_target(step_id, outcome, target, graph, found.at("steps", step_id, "routes", outcome))
+    for step_id in graph.too_deep:
+        found.at("steps", step_id).error("invalid_type", f"Loops nest deeper than {MAX_LOOPS} levels here.")
     for escape in graph.escapes:
         here = found.at("steps", escape.step_id, "routes", escape.outcome)
         if escape.step_id == escape.loop:
@@ -51,7 +53,7 @@ def _check_target(step_id: str, outcome: str, target: str, graph: Graph, found: 
         return
     if target not in (END, BREAK):
         known = [*graph.vertices, END]
-        found.error("unknown_route_target", f"There is no step `{target}`.", suggest(target, known))
+        found.unknown("unknown_route_target", f"There is no step `{target}`.", target, known)
     elif outcome not in graph.vertices[step_id].exits:
         found.error("unknown_route_target", "`loop` names the first step of the body.")
     elif target == BREAK:
@@ -72,10 +74,11 @@ def _check_workflow_outcomes(draft: Draft, graph: Graph, found: Findings) -> Non
                     f"Route to {END} to end the item, or to {BREAK} to leave a serial loop.",
                 )
             if step.outcome not in outcomes:
-                here.at("outcome").error(
+                here.at("outcome").unknown(
                     "undeclared_workflow_outcome",
                     f"`{step.outcome}` is not among the plan's `outcomes`.",
-                    suggest(step.outcome, outcomes),
+                    step.outcome,
+                    outcomes,
                 )
         elif "ok" not in outcomes and not graph.loops[step_id] and step_id in graph.reachable:
             for outcome, target in step.routes.items():

@@ -10,7 +10,7 @@ from typing import Any, cast
 from wf_core.plan import REDUCERS
 from wf_core.schemas import JsonSchema, schema_issues
 from wf_core.schemas.engine import shown
-from wf_core.validation.report import Findings, split_pointer, suggest
+from wf_core.validation.report import Findings, split_pointer
 
 Conjuncts = list[dict[str, Any]]
 """Schemas that all hold at one place."""
@@ -44,8 +44,8 @@ def check_reducers(state_schema: JsonSchema, found: Findings) -> None:
                 cast("dict[str, Any]", inner).get("reducer", "replace") if isinstance(inner, dict) else "replace"
             )
             if not isinstance(reducer, str) or reducer not in REDUCERS:
-                hint = suggest(reducer if isinstance(reducer, str) else "", REDUCERS)
-                place.at("reducer").error("unknown_reducer", f"{shown(reducer)} is no reducer.", hint)
+                message = f"{shown(reducer)} is no reducer."
+                place.at("reducer").unknown("unknown_reducer", message, str(reducer), REDUCERS)
 
 
 def properties_of(schema: object) -> dict[str, Any]:
@@ -76,6 +76,14 @@ def first_gap(schema: JsonSchema, segments: tuple[str, ...]) -> Gap | None:
             if position < len(segments) and _closed_to(conjunct, segments[position]):
                 return Gap(position, tuple(properties_of(conjunct)))
     return None
+
+
+def check_exists(schema: JsonSchema, segments: tuple[str, ...], code: str, owner: str, found: Findings) -> None:
+    """Report a path that enters a closed schema which does not have it. `owner` names the schema in the message."""
+    gap = first_gap(schema, segments)
+    if gap is not None:
+        name = segments[gap.position]
+        found.unknown(code, f"{owner} has no `{name}` there.", name, gap.known)
 
 
 def array_on_the_way(schema: JsonSchema, segments: tuple[str, ...]) -> int | None:
@@ -112,18 +120,17 @@ def _levels(schema: JsonSchema, segments: tuple[str, ...]) -> Iterator[Conjuncts
 
 def _conjuncts(schemas: list[Any], root: JsonSchema) -> Conjuncts:
     """Follow references within the document and `allOf`: everything that must hold together."""
-    pending, found = list(schemas), list[dict[str, Any]]()
-    while pending:
-        schema = pending.pop(0)
-        if not isinstance(schema, dict) or any(schema is other for other in found):
+    found: dict[int, dict[str, Any]] = {}
+    for schema in (pending := list(schemas)):
+        if not isinstance(schema, dict) or id(cast("object", schema)) in found:
             continue
         known = cast("dict[str, Any]", schema)
-        found.append(known)
+        found[id(known)] = known
         if isinstance(known.get("$ref"), str):
             pending.append(_resolve(root, known["$ref"]))
         if isinstance(known.get("allOf"), list):
             pending.extend(known["allOf"])
-    return found
+    return list(found.values())
 
 
 def _resolve(root: JsonSchema, reference: str) -> object:

@@ -27,7 +27,7 @@ from wf_core.plan.refs import CapabilityRef, WorkflowRef
 from wf_core.plan.steps import CollectErrors, RetryPolicy
 from wf_core.plan.workflow import Limits, WorkflowPlan
 from wf_core.schemas.engine import shown
-from wf_core.validation.report import Findings, Place, Segment, suggest
+from wf_core.validation.report import Findings, Place, Segment
 
 Record = TypeVar("Record", bound=PlanRecord)
 
@@ -88,17 +88,11 @@ def read_record(
         return None, replaced
 
 
-def kind_of(value: object) -> str:
-    """Name the JSON type of a value, with its article."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return "a number"
-    if isinstance(value, str):
-        return "a text"
-    return "an array" if isinstance(value, list) else "an object"
+def described(value: object) -> str:
+    """Name a value in a message: containers by their kind."""
+    if isinstance(value, dict | list):
+        return "an array" if isinstance(value, list) else "an object"
+    return shown(value)
 
 
 def _report(record: type[PlanRecord], fault: ErrorDetails, document: Mapping[str, Any], found: Findings) -> None:
@@ -115,7 +109,7 @@ def _report(record: type[PlanRecord], fault: ErrorDetails, document: Mapping[str
     elif kind == "no_condition":
         _report_no_condition(value, here)
     elif kind in _EXPECTED:
-        here.error("invalid_type", f"Expected {_EXPECTED[kind]}, found {kind_of(value)}.")
+        here.error("invalid_type", f"Expected {_EXPECTED[kind]}, found {described(value)}.")
     else:
         message = fault["msg"].removeprefix("Value error, ").removeprefix("Input ")
         here.error("invalid_type", f"{shown(value)}: {message}.")
@@ -127,7 +121,7 @@ def _report_unknown_key(key: str, known: Sequence[str], here: Findings) -> None:
             "unknown_key", f"An expression has exactly one of {_either(EXPRESSION_KINDS)}; `{key}` is one too many."
         )
     else:
-        here.error("unknown_key", f"`{key}` is no key of this object.", suggest(key, known))
+        here.unknown("unknown_key", f"`{key}` is no key of this object.", key, known)
 
 
 def _report_no_expression(value: object, here: Findings) -> None:
@@ -162,9 +156,7 @@ def _report_no_condition(value: object, here: Findings) -> None:
         here.error("missing_key", "`op` is missing.", f"The operators are {_either(OPERATORS)}.")
     else:
         op = condition["op"]
-        here.at("op").error(
-            "invalid_type", f"{shown(op)} is no operator.", suggest(op, OPERATORS) if isinstance(op, str) else None
-        )
+        here.at("op").unknown("invalid_type", f"{shown(op)} is no operator.", str(op), OPERATORS)
 
 
 def _known_keys(record: type[PlanRecord], location: tuple[Segment, ...]) -> list[str]:

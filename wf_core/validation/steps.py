@@ -25,7 +25,7 @@ from wf_core.validation.bindings import (
 from wf_core.validation.capabilities import check_capability, check_filled, check_read
 from wf_core.validation.children import Children, find_child
 from wf_core.validation.conditions import check_condition
-from wf_core.validation.report import Findings, suggest
+from wf_core.validation.report import Findings
 from wf_core.validation.schemas import check_schema
 
 
@@ -108,8 +108,9 @@ def _check_outcomes(
     routes: Mapping[str, str], outcomes: Collection[str], found: Findings, *, optional: Collection[str] = ()
 ) -> None:
     """Check that exactly the outcomes that a step can have are routed; the `optional` ones may be left out."""
+    known = frozenset(outcomes)
     for outcome in routes:
-        if outcome not in outcomes:
+        if outcome not in known:
             _report_undeclared(outcome, outcomes, found.at("routes", outcome))
     for outcome in outcomes:
         if outcome not in routes and outcome not in optional:
@@ -117,4 +118,4 @@ def _check_outcomes(
 
 
 def _report_undeclared(outcome: str, outcomes: Collection[str], found: Findings) -> None:
-    found.error("undeclared_outcome", f"This step never has the outcome `{outcome}`.", suggest(outcome, outcomes))
+    found.unknown("undeclared_outcome", f"This step never has the outcome `{outcome}`.", outcome, outcomes)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from wf_core.validation.graph import Escape, build_graph
+from wf_core.validation.graph import MAX_LOOPS, Escape, build_graph
 
 
 def step(*targets: str) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def test_a_step_belongs_to_the_loops_around_it() -> None:
         "after": (),
     }
     assert graph.escapes == []
-    assert graph.body("outer") == ["inner", "deep", "tail"]
+    assert graph.bodies() == {"outer": ["inner", "deep", "tail"], "inner": ["deep"]}
 
 
 def test_a_context_has_the_items_of_every_loop_around() -> None:
@@ -110,3 +110,9 @@ def test_what_cannot_be_read_as_a_step_has_no_routes() -> None:
     )
     assert graph.reachable == {"three", "one"}
     assert graph.vertices["three"].routes == {"no": "one"}
+
+
+def test_bodies_are_followed_into_a_bounded_number_of_loops() -> None:
+    steps = {f"l{index}": loop(f"l{index + 1}", "__end__") for index in range(MAX_LOOPS + 1)}
+    graph = build_graph({**steps, f"l{MAX_LOOPS + 1}": step("__end__")}, "l0")
+    assert graph.too_deep == [f"l{MAX_LOOPS}"]

@@ -1,6 +1,6 @@
 """Issues and the places that they name."""
 
-from wf_core.validation.report import MAX_LISTED, Findings, Issue, Report, split_pointer, suggest
+from wf_core.validation.report import MAX_COMPARED, MAX_LISTED, Findings, Issue, Report, split_pointer, suggest
 
 
 def test_a_place_is_a_json_pointer() -> None:
@@ -38,3 +38,11 @@ def test_where_nothing_is_near_a_few_known_names_are_listed_and_many_are_not() -
     assert suggest("xyz", ["b", "a"]) == "Known here: `a`, `b`."
     assert suggest("xyz", []) is None
     assert suggest("xyz", [f"name{number}" for number in range(MAX_LISTED + 1)]) is None
+
+
+def test_names_are_compared_only_for_the_first_issues() -> None:
+    """A broken plan of any size is read in time."""
+    found = Findings()
+    for _ in range(MAX_COMPARED + 1):
+        found.unknown("unknown_key", "message", "rotues", ["routes"], "Look it up.")
+    assert [issue.hint for issue in found.issues[-2:]] == ["Did you mean `routes`?", "Look it up."]

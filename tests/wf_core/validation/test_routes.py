@@ -3,6 +3,7 @@
 import pytest
 
 from tests.wf_core.validation.plans import Document, condition, each, errors, node, only_error, plan, warnings
+from wf_core.validation.graph import MAX_LOOPS
 
 JOIN: Document = {"type": "join", "routes": {"ok": "__end__"}}
 
@@ -105,3 +106,12 @@ def test_no_path_to_end_is_a_warning() -> None:
 
 def test_dead_ends_are_not_guessed_at_where_a_step_cannot_be_read() -> None:
     assert warnings(plan(steps={"one": node(), "lost": JOIN, "broken": {}})) == []
+
+
+def test_invalid_type_of_loops_that_nest_too_deeply() -> None:
+    def steps(levels: int) -> Document:
+        loops = {f"l{index}": each(routes={"loop": f"l{index + 1}", "done": "__end__"}) for index in range(levels)}
+        return {**loops, f"l{levels}": JOIN}
+
+    assert errors(plan(start="l0", steps=steps(MAX_LOOPS))) == []
+    assert errors(plan(start="l0", steps=steps(MAX_LOOPS + 1))) == [("invalid_type", f"/steps/l{MAX_LOOPS}")]

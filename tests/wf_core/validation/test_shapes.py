@@ -116,7 +116,7 @@ def test_invalid_type_in_a_field_of_a_step(fields: Document, path: str) -> None:
 
 def test_invalid_type_says_what_was_expected_and_what_is_there() -> None:
     assert only(plan(name=["x"]))[2] == "Expected a text, found an array."
-    assert only(plan(limits={"max_steps": 1.5}))[2] == "Expected a whole number, found a number."
+    assert only(plan(limits={"max_steps": 1.5}))[2] == "Expected a whole number, found 1.5."
 
 
 def test_an_unknown_operator_names_the_nearest_one() -> None:
