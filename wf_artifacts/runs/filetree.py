@@ -93,8 +93,8 @@ class FileTreeRuns(FileTreeStore):
             if earlier is not None:
                 require_same_input(earlier, record)
                 return Created(earlier, created=False, claim=None)
-            self._keys.reserve(record)
             try:
+                self._keys.reserve(record)
                 return self._create(record, environment, checkpoint, trace)
             except BaseException:
                 with suppress(OSError):

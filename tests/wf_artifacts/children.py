@@ -1,0 +1,196 @@
+"""Processes for the tests of the file tree: `python -m tests.wf_artifacts.children COMMAND HOME` prints JSON.
+
+One process is started and forks those that race or die, which takes milliseconds where starting them takes seconds.
+"""
+
+import json
+import os
+import random
+import signal
+import sys
+from collections.abc import Callable, Coroutine
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from tests.wf_artifacts.points import at_change, die
+from tests.wf_artifacts.samples import (
+    NOW,
+    checkpoint,
+    environment,
+    following,
+    new_run_id,
+    record,
+    start_and_release,
+    trace,
+)
+from wf_artifacts.errors import RunBusy
+from wf_artifacts.runs.models import RunRecord
+from wf_artifacts.runs.store import Claim
+from wf_artifacts.stores import Stores, open_stores
+from wf_core.ids import ArtifactId, RunId
+
+RACERS = 8
+ROUNDS = 5
+HELD: list[Claim] = []
+"""Claims that are held until the process ends."""
+
+
+def claims(home: Path) -> list[list[bool]]:
+    """Let processes claim one run at the same instant, and tell for each round who holds it."""
+    begun = record()
+    run_async(home, lambda stores: start_and_release(stores.runs, begun))
+
+    async def attempt(stores: Stores, _: int) -> bool:
+        try:
+            HELD.append(await stores.runs.claim(begun.run_id))
+        except RunBusy:
+            return False
+        return True
+
+    return [race(home, attempt) for _ in range(ROUNDS)]
+
+
+def keys(home: Path) -> list[list[tuple[str, bool]]]:
+    """Let processes create runs with one key at the same instant: which run each got, and whether it made it."""
+
+    async def attempt(stores: Stores, racer: int, number: int) -> tuple[str, bool]:
+        begun = record(new_run_id(100 * number + racer), idempotency_key=f"key {number}")
+        made = await stores.runs.create(begun, environment(), checkpoint(begun))
+        return made.record.run_id, made.created
+
+    return [race(home, lambda stores, racer, n=number: attempt(stores, racer, n)) for number in range(ROUNDS)]
+
+
+def versions(home: Path) -> list[list[int]]:
+    """Let processes save plans of their own under one id at the same instant: which number each got."""
+
+    async def attempt(stores: Stores, racer: int) -> int:
+        plan = {"name": f"{os.getpid()} {racer}"}
+        saved = await stores.catalog.save_artifact(
+            ArtifactId("notes"), plan, description="", required_capabilities=[], now=NOW
+        )
+        return saved.version
+
+    return [race(home, attempt) for _ in range(ROUNDS)]
+
+
+def crashes(home: Path) -> list[tuple[str, str]]:
+    """Kill a process before every single change of files that it makes: what it was doing, to which run."""
+    acts: dict[str, Callable[[Stores, RunRecord], Coroutine[Any, Any, Any]]] = {
+        "create": create,
+        "commit": commit,
+        "delete": lambda stores, begun: stores.runs.delete(begun.run_id),
+    }
+    numbers = count()
+    crashed: list[tuple[str, str]] = []
+    for name, act in acts.items():
+        for point in count():
+            begun = record(new_run_id(next(numbers)), idempotency_key=f"{name} {point}")
+            if act is not create:
+                run_async(home, lambda stores, begun=begun: start_and_release(stores.runs, begun))
+            if not dies(home, lambda stores, act=act, begun=begun: act(stores, begun), point):
+                break
+            crashed.append((name, begun.run_id))
+    return crashed
+
+
+def kills(home: Path) -> dict[RunId, int]:
+    """Kill processes that commit one state after the other: how many each had acknowledged, at least."""
+    runs = [record(new_run_id(number)) for number in range(RACERS)]
+    run_async(home, lambda stores: start_and_release(stores.runs, *runs))
+    children: list[tuple[int, int]] = []
+    for begun in runs:
+        reading, writing = os.pipe()
+        child = os.fork()
+        if not child:
+            run_async(home, lambda stores, begun=begun, writing=writing: commit_on_and_on(stores, begun, writing))
+        os.close(writing)
+        children.append((child, reading))
+    acknowledged: dict[RunId, int] = {}
+    for begun, (child, reading) in zip(runs, children, strict=True):
+        acknowledged[begun.run_id] = sum(len(os.read(reading, 1)) for _ in range(random.randint(1, 12)))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    return acknowledged
+
+
+async def create(stores: Stores, begun: RunRecord) -> None:
+    made = await stores.runs.create(begun, environment(), checkpoint(begun))
+    assert made.claim is not None
+    HELD.append(made.claim)
+
+
+async def commit(stores: Stores, begun: RunRecord) -> None:
+    claim = await stores.runs.claim(begun.run_id)
+    moved = following(begun, entries=3, steps_executed=1)
+    await stores.runs.commit(claim, moved, checkpoint=checkpoint(moved, b'{"steps":1}'), trace=trace(begun, 3))
+
+
+async def commit_on_and_on(stores: Stores, begun: RunRecord, acknowledging: int) -> None:
+    claim = await stores.runs.claim(begun.run_id)
+    for steps in count(1):
+        moved = following(begun, entries=3, steps_executed=steps)
+        state = checkpoint(moved, b'{"steps":%d}' % steps)
+        await stores.runs.commit(claim, moved, checkpoint=state, trace=trace(begun, 3))
+        os.write(acknowledging, b".")
+        begun = moved
+
+
+def run_async(home: Path, work: Callable[[Stores], Coroutine[Any, Any, Any]]) -> Any:
+    """Run `work` over stores of its own."""
+    return anyio.run(work, open_stores(f"file://{home}"))
+
+
+def dies(home: Path, work: Callable[[Stores], Coroutine[Any, Any, Any]], point: int) -> bool:
+    """Run `work` in a process that is killed before a change of files; False where it makes fewer."""
+    child = os.fork()
+    if not child:
+        with at_change(point, die):
+            run_async(home, work)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+
+
+def race(home: Path, attempt: Callable[[Stores, int], Coroutine[Any, Any, Any]]) -> list[Any]:
+    """Let processes attempt the same at the same instant, and give the answers. They end after the last answer."""
+    gate, opening = os.pipe()
+    door, leaving = os.pipe()
+    racers: list[tuple[int, int]] = []
+    for number in range(RACERS):
+        reading, writing = os.pipe()
+        child = os.fork()
+        if not child:
+            os.close(opening)
+            os.close(leaving)
+            os.read(gate, 1)
+            answer = run_async(home, lambda stores, number=number: attempt(stores, number))
+            os.write(writing, json.dumps(answer).encode())
+            os.close(writing)
+            os.read(door, 1)
+            os._exit(0)
+        os.close(writing)
+        racers.append((child, reading))
+    os.close(opening)
+    answers = [json.loads(Path(f"/dev/fd/{reading}").read_bytes()) for _, reading in racers]
+    os.close(leaving)
+    for child, reading in racers:
+        os.close(reading)
+        os.waitpid(child, 0)
+    for descriptor in (gate, door):
+        os.close(descriptor)
+    return answers
+
+
+COMMANDS: dict[str, Callable[[Path], Any]] = {
+    "claims": claims,
+    "keys": keys,
+    "versions": versions,
+    "crashes": crashes,
+    "kills": kills,
+}
+
+if __name__ == "__main__":
+    json.dump(COMMANDS[sys.argv[1]](Path(sys.argv[2])), sys.stdout)

@@ -1,0 +1,306 @@
+"""What only files can do to runs: crash halfway, fill the disk, be shared by processes, be left behind."""
+
+import json
+import resource
+import stat
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from tests.wf_artifacts.points import at_change, no_room
+from tests.wf_artifacts.samples import (
+    Start,
+    checkpoint,
+    environment,
+    following,
+    new_run_id,
+    record,
+    start_and_release,
+    trace,
+)
+from wf_artifacts.errors import RunNotFound, StoreFull, StoreUnavailable
+from wf_artifacts.runs.store import RunStore
+from wf_artifacts.stores import open_stores
+from wf_core.ids import RunId
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def runs(home: Path) -> RunStore:
+    return open_stores(f"file://{home}").runs
+
+
+def children(command: str, home: Path) -> Any:
+    """Run a command of `tests.wf_artifacts.children`."""
+    ran = subprocess.run(
+        [sys.executable, "-m", "tests.wf_artifacts.children", command, str(home)],
+        capture_output=True,
+        check=True,
+        timeout=50,
+    )
+    return json.loads(ran.stdout)
+
+
+def leftovers(home: Path) -> list[Path]:
+    return [path for path in home.rglob("*") if path.name.endswith(".tmp")]
+
+
+def contents(home: Path) -> dict[str, bytes]:
+    """Give every file but the locks."""
+    files = (path for path in home.rglob("*") if path.is_file() and not path.name.endswith("lock"))
+    return {str(path.relative_to(home)): path.read_bytes() for path in files}
+
+
+def modes(home: Path) -> tuple[set[int], set[int]]:
+    """Give the modes of all folders and of all files."""
+    paths = [home, *home.rglob("*")]
+    folders, files = (
+        {stat.S_IMODE(path.stat().st_mode) for path in paths if path.is_dir() is kind} for kind in (True, False)
+    )
+    return folders, files
+
+
+class TestCrashing:
+    async def test_a_process_killed_before_any_change_leaves_the_state_before_or_after(
+        self, home: Path, runs: RunStore
+    ) -> None:
+        crashed: list[tuple[str, RunId]] = children("crashes", home)
+        assert len(crashed) > 30
+        ends: set[tuple[str, bool]] = set()
+        for name, run_id in crashed:
+            assert await self.is_whole(runs, run_id) or name != "commit"
+            ends.add((name, await self.happened(runs, name, run_id)))
+        assert ends == {(name, happened) for name in ("create", "commit", "delete") for happened in (True, False)}
+        await self.nothing_is_left_and_no_key_is_burned(
+            home, runs, [run_id for name, run_id in crashed if name == "create"]
+        )
+
+    @staticmethod
+    async def nothing_is_left_and_no_key_is_burned(home: Path, runs: RunStore, created: list[RunId]) -> None:
+        listed = [run.run_id for run in (await runs.list_runs(principal=None, limit=200)).items]
+        assert len(listed) == len(set(listed)) > 10
+        for run_id in listed:
+            async with await runs.claim(run_id):
+                pass
+        for point, run_id in enumerate(created):
+            again = record(new_run_id(1000 + point), idempotency_key=f"create {point}")
+            made = await runs.create(again, environment(), checkpoint(again))
+            assert made.created == (run_id not in listed)
+            assert made.record.run_id == (again.run_id if made.created else run_id)
+            if made.claim is not None:
+                await made.claim.release()
+        assert leftovers(home) == []
+
+    async def test_a_process_killed_while_it_commits_loses_nothing_acknowledged(
+        self, home: Path, runs: RunStore
+    ) -> None:
+        for run_id, acknowledged in children("kills", home).items():
+            stored = await runs.load(run_id)
+            assert stored.steps_executed >= acknowledged
+            assert await self.is_whole(runs, run_id)
+            async with await runs.claim(run_id) as claim:
+                moved = following(stored, entries=3, steps_executed=stored.steps_executed + 1)
+                state = checkpoint(moved, b'{"steps":%d}' % moved.steps_executed)
+                await runs.commit(claim, moved, checkpoint=state, trace=trace(stored, 3))
+            assert await self.is_whole(runs, run_id)
+        assert leftovers(home) == []
+
+    @staticmethod
+    async def is_whole(runs: RunStore, run_id: RunId) -> bool:
+        """Tell whether a run is there; if so, record, checkpoint, trace and definitions agree."""
+        try:
+            stored = await runs.load(run_id)
+        except RunNotFound:
+            return False
+        state = await runs.load_checkpoint(run_id)
+        steps = stored.steps_executed
+        assert (state.sequence, stored.checkpoint, stored.trace_count) == (steps + 1, steps + 1, 3 * steps)
+        assert state.state == (b'{"steps":%d}' % steps if steps else b'{"at":"start"}')
+        assert [entry["index"] for entry in await runs.read_trace(run_id, 0, 1000)] == list(range(3 * steps))
+        assert await runs.load_environment(run_id) == environment()
+        return True
+
+    @staticmethod
+    async def happened(runs: RunStore, name: str, run_id: RunId) -> bool:
+        try:
+            stored = await runs.load(run_id)
+        except RunNotFound:
+            return name == "delete"
+        return name == "create" or (name == "commit" and stored.steps_executed == 1)
+
+
+class TestRacing:
+    async def test_of_many_processes_one_holds_a_run(self, home: Path) -> None:
+        for held in children("claims", home):
+            assert sum(held) == 1
+
+    async def test_of_many_processes_with_one_key_one_creates(self, home: Path, runs: RunStore) -> None:
+        rounds = children("keys", home)
+        for answers in rounds:
+            assert sum(created for _, created in answers) == 1
+            assert len({run_id for run_id, _ in answers}) == 1
+        assert len((await runs.list_runs(principal=None, limit=100)).items) == len(rounds)
+
+    async def test_a_claim_ends_with_its_process(self, home: Path, runs: RunStore) -> None:
+        children("claims", home)
+        async with await runs.claim(new_run_id()):
+            pass
+
+    async def test_looking_never_gets_into_the_way_of_a_claim(self, runs: RunStore) -> None:
+        begun = record()
+        await start_and_release(runs, begun)
+        async with anyio.create_task_group() as tasks:
+
+            async def look() -> None:
+                while True:
+                    await runs.is_claimed(begun.run_id)
+
+            for _ in range(4):
+                tasks.start_soon(look)
+            for _ in range(30):
+                async with await runs.claim(begun.run_id):
+                    pass
+            tasks.cancel_scope.cancel()
+
+
+class TestFailing:
+    async def test_a_creation_that_fails_anywhere_leaves_nothing(self, home: Path, runs: RunStore) -> None:
+        await start_and_release(runs, record(new_run_id(1), idempotency_key="other"))
+        before = contents(home)
+        for point in range(100):
+            begun = record(new_run_id(100 + point), idempotency_key="k")
+            with at_change(point, no_room) as reached:
+                try:
+                    made = await runs.create(begun, environment(), checkpoint(begun))
+                except StoreFull:
+                    made = None
+            if made is not None:
+                assert made.claim is not None
+                await made.claim.release()
+                await runs.delete(begun.run_id)
+            assert contents(home) == before
+            assert leftovers(home) == []
+            if not reached():
+                break
+
+    @pytest.mark.parametrize("once", [True, False])
+    async def test_a_commit_that_fails_anywhere_leaves_the_state_before_or_after(
+        self, home: Path, runs: RunStore, start: Start, once: bool
+    ) -> None:
+        begun = record()
+        claim = await start(begun)
+        points = 0
+        for point in range(100):
+            earlier = await runs.load(begun.run_id)
+            before = contents(home)
+            moved = following(earlier, entries=2, output={"text": "x" * 1000})
+            state = checkpoint(moved, b'{"steps":%d}' % point)
+            with at_change(point, no_room, once=once) as reached, suppress(StoreFull):
+                await runs.commit(claim, moved, checkpoint=state, trace=trace(earlier, 2))
+            stored = await runs.load(begun.run_id)
+            assert stored in (earlier, moved)
+            assert (await runs.load_checkpoint(begun.run_id)).sequence == stored.checkpoint
+            assert len(await runs.read_trace(begun.run_id, 0, 1000)) == stored.trace_count
+            if once and stored == earlier:
+                assert contents(home) == before
+            if not reached():
+                assert stored == moved
+                break
+            points += 1
+        assert points > 8
+        assert leftovers(home) == []
+
+    async def test_a_file_that_may_not_grow_is_a_full_store(self, home: Path, runs: RunStore, start: Start) -> None:
+        begun = record()
+        claim = await start(begun)
+        before = contents(home)
+        large = following(begun, output={"text": "x" * 300_000})
+        other = record(new_run_id(2), output={"text": "x" * 300_000}, idempotency_key="k")
+        with files_of_at_most(200_000):
+            with pytest.raises(StoreFull) as refused:
+                await runs.commit(claim, large, checkpoint=checkpoint(large), trace=trace(begun))
+            with pytest.raises(StoreFull):
+                await runs.create(other, environment(), checkpoint(other))
+        assert refused.value.code == "store_full"
+        assert contents(home) == before
+        await runs.commit(claim, large, checkpoint=checkpoint(large), trace=trace(begun))
+        assert await runs.load(begun.run_id) == large
+
+    async def test_a_home_that_is_no_folder_is_unavailable(self, home: Path, runs: RunStore) -> None:
+        await anyio.Path(home).write_text("not a folder", encoding="utf-8")
+        begun = record()
+        for attempt in (
+            runs.list_runs(principal=None, limit=1),
+            runs.load(begun.run_id),
+            runs.claim(begun.run_id),
+            runs.create(begun, environment(), checkpoint(begun)),
+        ):
+            with pytest.raises(StoreUnavailable) as refused:
+                await attempt
+            assert str(home) not in f"{refused.value} {refused.value.details}"
+
+    async def test_a_cancelled_caller_does_not_tear_a_commit(self, runs: RunStore, start: Start) -> None:
+        begun = record()
+        claim = await start(begun)
+        moved = following(begun)
+        with anyio.CancelScope() as scope:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self.commit, runs, claim, moved)
+                await anyio.wait_all_tasks_blocked()
+                scope.cancel()
+        assert await runs.load(begun.run_id) == moved
+        assert (await runs.load_checkpoint(begun.run_id)).sequence == 2
+
+    @staticmethod
+    async def commit(runs: RunStore, claim: Any, moved: Any) -> None:
+        await runs.commit(claim, moved, checkpoint=checkpoint(moved), trace=[b"{}"])
+
+
+@contextmanager
+def files_of_at_most(size: int) -> Generator[None]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+class TestLeftovers:
+    async def test_a_run_that_is_being_made_is_neither_listed_nor_removed(
+        self, home: Path, runs: RunStore, start: Start
+    ) -> None:
+        begun = record()
+        await start(begun)
+        folder = home / "runs" / begun.run_id
+        hidden = folder.rename(folder.with_name(f".{begun.run_id}.tmp"))
+        assert (await runs.list_runs(principal=None, limit=10)).items == ()
+        assert hidden.is_dir()
+
+    async def test_strange_names_are_not_listed(self, home: Path, runs: RunStore) -> None:
+        await start_and_release(runs, record())
+        (home / "runs" / "README").write_text("not a run", encoding="utf-8")
+        (home / "runs" / "empty").mkdir()
+        (home / "runs" / ".hidden").mkdir()
+        page = await runs.list_runs(principal=None, limit=10)
+        assert ([run.run_id for run in page.items], page.damaged) == ([new_run_id()], ())
+
+    async def test_only_the_latest_checkpoint_is_kept(self, home: Path, runs: RunStore, start: Start) -> None:
+        begun = record()
+        claim = await start(begun)
+        for _ in range(3):
+            moved = following(begun)
+            await runs.commit(claim, moved, checkpoint=checkpoint(moved), trace=trace(begun))
+            begun = moved
+        assert [path.name for path in (home / "runs" / begun.run_id / "checkpoints").iterdir()] == ["000004.json"]
+
+    async def test_only_the_owner_may_read(self, home: Path, runs: RunStore) -> None:
+        await start_and_release(runs, record(idempotency_key="k"))
+        assert modes(home) == ({0o700}, {0o600})
