@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from wf_core.errors import InvalidPath
-from wf_core.jsonvalue import MAX_DEPTH
 from wf_core.paths import (
     GraphPath,
     format_path,
@@ -61,7 +60,7 @@ def check_expressions(targets: Mapping[str, Expression], scope: Scope, found: Fi
     """Check a map of local target and expression. Gives the targets that are paths."""
     for target, expression in targets.items():
         check_expression(expression, scope, found.at(target))
-    return check_targets(targets, local_path, found)
+    return check_targets(targets, parse_local_path, found)
 
 
 def check_expression(expression: Expression, scope: Scope, found: Findings) -> None:
@@ -87,7 +86,7 @@ def check_output_map(entries: OutputMap, scope: Scope, found: Findings) -> dict[
     sources: dict[str, Segments] = {}
     for target, entry in entries.items():
         text, here = (entry, found.at(target)) if isinstance(entry, str) else (entry.source, found.at(target, "source"))
-        segments = _parsed(local_path, text, here)
+        segments = _parsed(parse_local_path, text, here)
         if segments is not None:
             sources[target] = segments
     check_state_targets(entries, scope, found)
@@ -96,13 +95,13 @@ def check_output_map(entries: OutputMap, scope: Scope, found: Findings) -> dict[
 
 def check_state_targets(targets: Iterable[str], scope: Scope, found: Findings) -> None:
     """Check the state paths that one map writes."""
-    for target, segments in check_targets(targets, state_target, found).items():
+    for target, segments in check_targets(targets, parse_state_target, found).items():
         _check_write(target, segments, scope, found.at(target))
 
 
 def check_state_target(text: str, scope: Scope, found: Findings) -> None:
     """Check one state path that is written."""
-    segments = _parsed(state_target, text, found)
+    segments = _parsed(parse_state_target, text, found)
     if segments is not None:
         _check_write(text, segments, scope, found)
 
@@ -128,22 +127,6 @@ def check_targets(targets: Iterable[str], parse: Callable[[str], Segments], foun
                 found.at(second).error("overlapping_targets", f"`{second}` and `{first}` lie one inside the other.")
         around.append(target)
     return parsed
-
-
-def local_path(text: str) -> Segments:
-    """Read a local path that a value can have."""
-    return _bounded(parse_local_path(text))
-
-
-def state_target(text: str) -> Segments:
-    """Read a writable path that a value can have."""
-    return _bounded(parse_state_target(text))
-
-
-def _bounded(segments: Segments) -> Segments:
-    if len(segments) > MAX_DEPTH:
-        raise InvalidPath(f"A path of {len(segments)} segments leads deeper than any value: {MAX_DEPTH} levels.")
-    return segments
 
 
 def _parsed(parse: Callable[[str], Parsed], text: str, found: Findings) -> Parsed | None:

@@ -5,12 +5,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from wf_core.errors import InvalidPath
-from wf_core.paths import format_path
+from wf_core.paths import format_path, parse_state_target
 from wf_core.plan import ForeachStep, InterruptStep, NodeStep, SubgraphStep
 from wf_core.plan.reducers import MERGEABLE
 from wf_core.plan.steps import AnyStep, CollectErrors
 from wf_core.schemas import JsonSchema
-from wf_core.validation.bindings import state_target
 from wf_core.validation.graph import Graph
 from wf_core.validation.report import Findings
 from wf_core.validation.schemas import reducer_at
@@ -86,4 +85,4 @@ def _targets(targets: Iterable[str], found: Findings) -> Iterator[_Write]:
     for target in targets:
         # What is no path is reported where the step itself is checked.
         with suppress(InvalidPath):
-            yield _Write(state_target(target), found.at(target))
+            yield _Write(parse_state_target(target), found.at(target))

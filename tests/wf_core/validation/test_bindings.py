@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from tests.wf_core.validation.plans import Document, ask, each, errors, issues, node, plan
-from wf_core.jsonvalue import MAX_DEPTH
 from wf_core.validation.bindings import MAX_NESTING
 
 
@@ -198,10 +197,3 @@ def test_an_inner_loop_reads_the_items_of_both() -> None:
     outer = each(**{"as": "row"}, routes={"loop": "inner", "done": "__end__"})
     inner = each(**{"as": "cell"}, over="context.row.cells")
     assert errors(plan(start="outer", steps={"outer": outer, "inner": inner, "body": body})) == []
-
-
-def test_invalid_path_that_is_longer_than_any_value_is_deep() -> None:
-    long = "state.a" + ".b" * MAX_DEPTH
-    found = errors(plan(steps={"one": node(input={long: {"value": 1}}, output={long: "value", "state.a": long})}))
-    assert {code for code, _ in found} == {"invalid_path"}
-    assert len(found) == 3
