@@ -7,6 +7,7 @@ from typing import TypeVar
 from wf_core.errors import InvalidPath
 from wf_core.paths import (
     GraphPath,
+    Segments,
     format_path,
     overlaps,
     parse_graph_path,
@@ -27,7 +28,6 @@ from wf_core.schemas import JsonSchema
 from wf_core.validation.report import Findings
 from wf_core.validation.schemas import array_on_the_way, check_exists, properties_of
 
-Segments = tuple[str, ...]
 Parsed = TypeVar("Parsed")
 
 MAX_NESTING = 64

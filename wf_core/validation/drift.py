@@ -11,14 +11,12 @@ from typing import Any
 
 from wf_core.calls.contract import DESCRIBING, ERROR_OUTCOME, Contract, Hints, essential
 from wf_core.jsonvalue import equal
-from wf_core.paths import format_path, parse_local_path
+from wf_core.paths import Segments, format_path, parse_local_path
 from wf_core.plan import NodeStep, SubgraphStep, WorkflowPlan
 from wf_core.schemas import JsonSchema
 from wf_core.validation.capabilities import unfilled
 from wf_core.validation.report import Findings, Issue, Place
 from wf_core.validation.schemas import always_there, properties_of, schemas_at
-
-Segments = tuple[str, ...]
 
 _BOUNDS = DESCRIBING | {
     "default", "deprecated", "exclusiveMaximum", "exclusiveMinimum", "format", "maxItems", "maxLength", "maxProperties",

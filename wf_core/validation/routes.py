@@ -30,6 +30,13 @@ def check_routes(draft: Draft, graph: Graph, found: Findings) -> None:
                 f"`{escape.step_id}` is in the body of `{escape.loop}`, and `{escape.target}` is not.",
                 f"Route to {END} to end the item, or to {BREAK} to leave a serial loop.",
             )
+    for step_id, vertex in graph.vertices.items():
+        if vertex.kind == "end" and graph.loops[step_id]:
+            found.at("steps", step_id).error(
+                "end_in_loop_body",
+                f"`{step_id}` would end the workflow from inside the loop `{graph.loops[step_id][-1]}`.",
+                f"Route to {END} to end the item, or to {BREAK} to leave a serial loop.",
+            )
     if "outcomes" not in draft.unread:
         _check_workflow_outcomes(draft, graph, found)
 
@@ -67,12 +74,6 @@ def _check_workflow_outcomes(draft: Draft, graph: Graph, found: Findings) -> Non
     for step_id, step in draft.steps.items():
         here = found.at("steps", step_id)
         if isinstance(step, EndStep):
-            if graph.loops[step_id]:
-                here.error(
-                    "end_in_loop_body",
-                    f"`{step_id}` would end the workflow from inside the loop `{graph.loops[step_id][-1]}`.",
-                    f"Route to {END} to end the item, or to {BREAK} to leave a serial loop.",
-                )
             if step.outcome not in outcomes:
                 here.at("outcome").unknown(
                     "undeclared_workflow_outcome",

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from wf_core.paths import Segments
 from wf_core.plan import REDUCERS
 from wf_core.schemas import JsonSchema, schema_issues
 from wf_core.schemas.engine import shown
@@ -60,7 +61,7 @@ def required_of(schema: object) -> list[str]:
     return [name for name in cast("list[Any]", required) if isinstance(name, str)] if isinstance(required, list) else []
 
 
-def reducer_at(state_schema: JsonSchema, segments: tuple[str, ...]) -> str:
+def reducer_at(state_schema: JsonSchema, segments: Segments) -> str:
     """Name the reducer that belongs to exactly this path."""
     schema: Any = state_schema
     for segment in segments:
@@ -69,7 +70,7 @@ def reducer_at(state_schema: JsonSchema, segments: tuple[str, ...]) -> str:
     return reducer if isinstance(reducer, str) else "replace"
 
 
-def first_gap(schema: JsonSchema, segments: tuple[str, ...]) -> Gap | None:
+def first_gap(schema: JsonSchema, segments: Segments) -> Gap | None:
     """Find where a path enters a closed schema that does not have it. None where it may exist."""
     for position, conjuncts in enumerate(_levels(schema, segments)):
         for conjunct in conjuncts:
@@ -78,7 +79,7 @@ def first_gap(schema: JsonSchema, segments: tuple[str, ...]) -> Gap | None:
     return None
 
 
-def check_exists(schema: JsonSchema, segments: tuple[str, ...], code: str, owner: str, found: Findings) -> None:
+def check_exists(schema: JsonSchema, segments: Segments, code: str, owner: str, found: Findings) -> None:
     """Report a path that enters a closed schema which does not have it. `owner` names the schema in the message."""
     gap = first_gap(schema, segments)
     if gap is not None:
@@ -86,7 +87,7 @@ def check_exists(schema: JsonSchema, segments: tuple[str, ...], code: str, owner
         found.unknown(code, f"{owner} has no `{name}` there.", name, gap.known)
 
 
-def array_on_the_way(schema: JsonSchema, segments: tuple[str, ...]) -> int | None:
+def array_on_the_way(schema: JsonSchema, segments: Segments) -> int | None:
     """Find the first segment that would lead into an array. None where no schema on the way says array."""
     for position, conjuncts in enumerate(_levels(schema, segments)):
         if position < len(segments) and any(_types(conjunct) == {"array"} for conjunct in conjuncts):
@@ -94,13 +95,13 @@ def array_on_the_way(schema: JsonSchema, segments: tuple[str, ...]) -> int | Non
     return None
 
 
-def schemas_at(schema: JsonSchema, segments: tuple[str, ...]) -> Conjuncts:
+def schemas_at(schema: JsonSchema, segments: Segments) -> Conjuncts:
     """Give the schemas that hold at the end of a path; none where nothing is said about it."""
     *_, last = _levels(schema, segments)
     return last
 
 
-def always_there(schema: JsonSchema, segments: tuple[str, ...]) -> bool:
+def always_there(schema: JsonSchema, segments: Segments) -> bool:
     """Say whether a schema requires every segment of a path."""
     return all(
         any(segment in required_of(conjunct) for conjunct in conjuncts)
@@ -108,7 +109,7 @@ def always_there(schema: JsonSchema, segments: tuple[str, ...]) -> bool:
     )
 
 
-def _levels(schema: JsonSchema, segments: tuple[str, ...]) -> Iterator[Conjuncts]:
+def _levels(schema: JsonSchema, segments: Segments) -> Iterator[Conjuncts]:
     """Yield the schemas that hold at the root, and after each segment."""
     conjuncts = _conjuncts([schema], schema)
     yield conjuncts
