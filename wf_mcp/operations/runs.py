@@ -3,7 +3,7 @@
 from typing import Any
 
 from wf_artifacts.runs.models import RunRecord
-from wf_core.errors import InvalidInput, InvalidResumePayload
+from wf_core.errors import InvalidInput, InvalidResumePayload, StateError
 from wf_core.ids import DeploymentId, RunId
 from wf_core.jsonvalue import JsonValue
 from wf_core.runtime import Answer
@@ -162,9 +162,16 @@ async def list_runs(
             cursor=position,
             limit=limit - len(rows),
         )
-        found = [await _row(app, record) for record in page.items]
-        rows += [row for row in found if resume_readiness in (None, row.resume_readiness)]
-        diagnostics += [summaries.damaged(damage) for damage in page.damaged]
+        diagnostics += [summaries.damaged(damage.error) for damage in page.damaged]
+        for record in page.items:
+            try:
+                row = await _row(app, record)
+            except StateError as error:
+                # What it was started with cannot be read: one damaged run does not take the others out of sight.
+                diagnostics.append(summaries.damaged(error))
+                continue
+            if resume_readiness in (None, row.resume_readiness):
+                rows.append(row)
         position = page.next_cursor
         if position is None or len(rows) == limit:
             return RunList(runs=rows, next_cursor=bind(position, *filters), diagnostics=diagnostics)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from wf_artifacts.catalog.models import Deployment
 from wf_artifacts.clock import iso
 from wf_artifacts.runs.models import RunRecord
-from wf_artifacts.storage.pages import Damaged
+from wf_core.errors import StateError
 from wf_core.validation import Issue
 from wf_mcp.app import App
 from wf_mcp.execution import pins
@@ -124,9 +124,8 @@ def diagnose(issues: Sequence[Issue]) -> list[Diagnostic]:
     return [Diagnostic.model_validate(issue.as_json() | {"path": issue.path or None}) for issue in issues]
 
 
-def damaged(damage: Damaged) -> Diagnostic:
-    """Tell that a stored record cannot be read."""
-    error = damage.error
+def damaged(error: StateError) -> Diagnostic:
+    """Tell that a stored document cannot be read."""
     return Diagnostic(severity="error", code=error.code, message=error.message, hint=error.hint)
 
 
