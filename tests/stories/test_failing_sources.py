@@ -71,7 +71,7 @@ async def test_an_upstream_that_dies_in_a_call_fails_the_run_and_is_started_agai
         await server.deploy(plan("echo", echo=node("far.echo", result="result", text="again")))
         dead = await server.run("die")
         assert dead["status"] == "failed"
-        assert (dead["error"]["code"], dead["error"]["side_effects"]) == ("source_unavailable", "unknown")
+        assert (dead["error"]["code"], dead["error"]["side_effects"]) == ("connection_lost", "unknown")
         done = await server.run("echo")
     assert (done["status"], done["output"]) == ("completed", {"result": "again"})
 
@@ -102,10 +102,10 @@ async def test_garbage_on_stdout_is_ignored(workplace: Workplace) -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("import wf_core\n\n1 / 0\n", "ops.py:3"),
-        ("def broken(:\n", "ops.py:1"),
-        ("from wf_core import no_such_name\n", "ops.py:1"),
-        ("raise SystemExit(1)\n", "ops.py:1"),
+        ("import wf_core\n\n1 / 0\n", "ops.py, line 3"),
+        ("def broken(:\n", "ops.py, line 1"),
+        ("from wf_core import no_such_name\n", "ops.py, line 1"),
+        ("raise SystemExit(1)\n", "ops.py, line 1"),
     ],
     ids=["raises", "does not parse", "misses a name", "exits"],
 )

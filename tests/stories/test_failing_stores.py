@@ -102,13 +102,14 @@ DAMAGES = {
 }
 
 
-@pytest.mark.parametrize("document", ["run.json", "environment.json", "checkpoints/000001.json"])
+@pytest.mark.parametrize("document", ["run.json", "environment.json", "checkpoints/*.json"])
 async def test_a_damaged_run_is_told_and_left_alone_and_the_others_go_on(workplace: Workplace, document: str) -> None:
     async with workplace.server() as server:
         await server.deploy(QUESTION)
         healthy, *damaged = [(await server.run("question"))["run_id"] for _ in range(len(DAMAGES) + 1)]
     for run_id, damage in zip(damaged, DAMAGES, strict=True):
-        harm(workplace.home / "runs" / run_id / document, damage)
+        (stored,) = (workplace.home / "runs" / run_id).glob(document)
+        harm(stored, damage)
     async with workplace.server() as server:
         for run_id, code in zip(damaged, DAMAGES.values(), strict=True):
             assert (await server.refuse("resume_run", run_id=run_id, resume_payload={"reply": "x"}))["code"] == code

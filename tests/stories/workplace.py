@@ -94,7 +94,9 @@ class Workplace:
             async with Client(target, mode=mode, read_timeout_seconds=CALL_SECONDS) as client:
                 yield Server(self, client)
         except BaseExceptionGroup as group:
-            raise _alone(group) from None
+            failure = _alone(group)
+            failure.add_note(self.log)
+            raise failure from None
 
 
 @dataclass
@@ -160,7 +162,10 @@ def _listens(port: int) -> bool:
 
 def _alone(group: BaseExceptionGroup[BaseException]) -> BaseException:
     """Take what failed out of the groups of the client's tasks, so that a story fails with its own words."""
-    if len(group.exceptions) > 1:
-        return group
-    inner = group.exceptions[0]
-    return _alone(inner) if isinstance(inner, BaseExceptionGroup) else inner
+    match group.exceptions:
+        case (BaseExceptionGroup() as inner,):
+            return _alone(inner)
+        case (single,):
+            return single
+        case _:
+            return group
