@@ -3,6 +3,8 @@
 import json
 import logging
 import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from urllib.parse import quote
 
 from wf_core.jsonvalue import JsonValue
@@ -47,9 +49,21 @@ class Redactor:
                 return value
 
 
-class RedactingFilter(logging.Filter):
-    """Takes secrets out of log records, and tracebacks with them: a traceback shows values."""
+@contextmanager
+def redacted_logs(redactor: Redactor, names: Iterable[str]) -> Iterator[None]:
+    """Keep secrets out of what the loggers of these names log meanwhile, and tracebacks with them: they show values."""
+    redacting = _RedactingFilter(redactor)
+    loggers = [logging.getLogger(name) for name in names]
+    for logger in loggers:
+        logger.addFilter(redacting)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(redacting)
 
+
+class _RedactingFilter(logging.Filter):
     def __init__(self, redactor: Redactor) -> None:
         super().__init__()
         self._redactor = redactor

@@ -4,18 +4,20 @@ Sources load and connect when they are first used; a source that cannot be used 
 """
 
 import os
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from types import MappingProxyType
 from typing import Self
 
 import anyio
+from anyio.abc import TaskGroup
 
 from wf_artifacts.clock import Clock, SystemClock
 from wf_artifacts.sources.models import Capability
 from wf_mcp.config import Config, Redactor
 from wf_mcp.config.expansion import secrets_of
 from wf_mcp.config.models import STD_SOURCE
+from wf_mcp.config.redaction import redacted_logs
 from wf_mcp.sources.errors import CapabilityNotFound, SourceNotFound, SourceUnavailable
 from wf_mcp.sources.protocol import CapabilitySource, Diagnostic, SourceStatus
 from wf_mcp.sources.python import PythonSource
@@ -24,6 +26,15 @@ from wf_mcp.sources.upstream import UpstreamSource
 
 CONNECT_SECONDS = 60.0
 """How long an upstream server may take to start and answer."""
+
+_TALKATIVE_LOGGERS = (
+    "client",
+    "httpx2",
+    "mcp.client.stdio",
+    "mcp.client.streamable_http",
+    "mcp.shared.jsonrpc_dispatcher",
+)
+"""Of the SDK and its HTTP client: they log messages and URLs, and tracebacks that show them."""
 
 
 class SourceRegistry:
@@ -49,24 +60,19 @@ class SourceRegistry:
         """
         for secret in secrets_of(config, environ):
             redactor.add(secret)
-        async with anyio.create_task_group() as tasks:
-            sources: list[CapabilitySource] = [StdSource(STD_SOURCE, clock or SystemClock())]
-            sources += [
-                PythonSource(name, record, config.folder, redactor, environ)
-                for name, record in config.python_sources.items()
-            ]
-            sources += [
-                UpstreamSource(name, record, config.folder, redactor, environ, tasks, connect_seconds)
-                for name, record in config.mcp_servers.items()
-            ]
-            try:
-                yield cls({source.name: source for source in sources})
-            finally:
-                with anyio.CancelScope(shield=True):
-                    async with anyio.create_task_group() as closing:
-                        for source in sources:
-                            closing.start_soon(source.close)
-                tasks.cancel_scope.cancel()
+        sources: list[CapabilitySource] = [StdSource(STD_SOURCE, clock or SystemClock())]
+        for name, module in config.python_sources.items():
+            sources.append(PythonSource(name, module, config.folder, redactor, environ))
+        with redacted_logs(redactor, _TALKATIVE_LOGGERS):
+            async with _connection_tasks() as tasks:
+                for name, server in config.mcp_servers.items():
+                    sources.append(
+                        UpstreamSource(name, server, config.folder, redactor, environ, tasks, connect_seconds)
+                    )
+                try:
+                    yield cls({source.name: source for source in sources})
+                finally:
+                    await _close(sources)
 
     def sources(self) -> Mapping[str, CapabilitySource]:
         """Give every source by name, the switched off ones included."""
@@ -134,3 +140,22 @@ class SourceRegistry:
         if name not in self._sources:
             raise SourceNotFound(name, self._sources)
         return self._sources[name]
+
+
+@asynccontextmanager
+async def _connection_tasks() -> AsyncGenerator[TaskGroup, None]:
+    """Give the tasks that own connections. They keep their failures to themselves, so what is raised is the caller's."""
+    try:
+        async with anyio.create_task_group() as tasks:
+            yield tasks
+            tasks.cancel_scope.cancel()
+    except BaseExceptionGroup as group:
+        raise group.exceptions[0] from None
+
+
+async def _close(sources: Iterable[CapabilitySource]) -> None:
+    """Close all at once, also when the caller is cancelled: processes must not be left behind."""
+    with anyio.CancelScope(shield=True):
+        async with anyio.create_task_group() as tasks:
+            for source in sources:
+                tasks.start_soon(source.close)

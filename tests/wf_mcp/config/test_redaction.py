@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from wf_mcp.config.redaction import RedactingFilter, Redactor
+from wf_mcp.config.redaction import Redactor, redacted_logs
 
 
 @pytest.fixture
@@ -40,11 +40,12 @@ def test_what_is_too_short_to_be_a_secret_stays() -> None:
 
 def test_log_records_lose_secrets_and_tracebacks(redactor: Redactor, caplog: pytest.LogCaptureFixture) -> None:
     logger = logging.getLogger("test.redaction")
-    logger.addFilter(RedactingFilter(redactor))
-    try:
-        raise ValueError("sesame")
-    except ValueError:
-        logger.exception("of %s", "sesame")
+    with redacted_logs(redactor, ["test.redaction"]):
+        try:
+            raise ValueError("sesame")
+        except ValueError:
+            logger.exception("of %s", "sesame")
 
     assert "of [redacted] (ValueError)" in caplog.text
     assert "sesame" not in caplog.text
+    assert logger.filters == []

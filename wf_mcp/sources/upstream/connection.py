@@ -19,9 +19,9 @@ from mcp.client._transport import TransportStreams
 from mcp.types import DiscoverResult, Tool, ToolListChangedNotification
 
 from wf_mcp.config import McpServer, Redactor
-from wf_mcp.config.redaction import RedactingFilter
+from wf_mcp.sources.boundary import presentable
 from wf_mcp.sources.errors import SourceUnavailable
-from wf_mcp.sources.upstream.faults import leaf, why_not_connected
+from wf_mcp.sources.upstream.faults import EndlessListing, leaf, why_not_connected
 from wf_mcp.sources.upstream.http import http_transport
 from wf_mcp.sources.upstream.stdio import Process, stdio_transport
 
@@ -32,7 +32,6 @@ LISTING_SECONDS = 30.0
 MOST_PAGES = 1000
 
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.25, 5.0
-_TALKATIVE_LOGGERS = ("mcp.client.stdio", "mcp.client.streamable_http", "mcp.client.session", "httpx2", "client")
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +52,11 @@ class Connection:
         return anyio.current_time() - self._listed_at < LISTING_SECONDS
 
     async def list_tools(self) -> None:
-        """Ask for the tools, page by page."""
+        """Ask for the tools, page by page.
+
+        Raises:
+            EndlessListing: there is always one page more. And whatever the SDK raises.
+        """
         tools: list[Tool] = []
         cursor: str | None = None
         for _ in range(MOST_PAGES):
@@ -61,8 +64,9 @@ class Connection:
             tools += page.tools
             cursor = page.next_cursor
             if cursor is None:
-                break
-        self.tools, self._listed_at = tuple(tools), anyio.current_time()
+                self.tools, self._listed_at = tuple(tools), anyio.current_time()
+                return
+        raise EndlessListing(f"it lists its tools without end ({MOST_PAGES} pages)")
 
     async def on_message(self, message: IncomingMessage) -> None:
         """Take notice that the server's tools have changed."""
@@ -96,8 +100,6 @@ class Connector:
         self._era = _Era()
         self._failures = 0
         self._failed_at = 0.0
-        for talkative in _TALKATIVE_LOGGERS:
-            logging.getLogger(talkative).addFilter(RedactingFilter(redactor))
 
     @property
     def is_connected(self) -> bool:
@@ -114,7 +116,7 @@ class Connector:
                 return self._current
             if self._failures:
                 pause = min(_FIRST_PAUSE_SECONDS * 2 ** (self._failures - 1), _LONGEST_PAUSE_SECONDS)
-                await anyio.sleep(self._failed_at + pause - anyio.current_time())
+                await anyio.sleep_until(self._failed_at + pause)
             try:
                 made: Connection = await self._tasks.start(self._own)
             except SourceUnavailable:
@@ -169,7 +171,7 @@ class Connector:
         if process.noise:
             reason += f", and it writes to stdout what is no MCP ({process.noise} lines)"
         if words := await process.last_words():
-            reason += f". Its last words: {words}"
+            reason += f". Its last words: {presentable(words, self._redactor).removesuffix('.')}"
         return SourceUnavailable(
             self._name, f"The source {self._name} cannot be reached: {reason}.", hint="The next use tries again."
         )

@@ -15,6 +15,7 @@ from mcp.types import (
 )
 from pydantic import ValidationError
 
+from wf_core.jsonvalue import place
 from wf_mcp.config import Redactor
 from wf_mcp.sources.boundary import presentable
 from wf_mcp.sources.errors import CallFailed
@@ -36,7 +37,12 @@ _NOT_EXECUTED = frozenset(
     }
 )
 _UNREACHABLE = frozenset({NOT_SENT, SESSION_GONE})
-_LOST = frozenset({BROKEN, CONNECTION_CLOSED})
+_SAID_BY_THE_SDK = ("Connection closed", "SSE stream ")
+"""How the SDK reports a lost connection, under a code that servers use for errors of their own."""
+
+
+class EndlessListing(Exception):
+    """A server's listing of tools has no end."""
 
 
 def leaf(error: BaseException) -> BaseException:
@@ -49,9 +55,13 @@ def leaf(error: BaseException) -> BaseException:
 
 def is_lost(error: BaseException) -> bool:
     """Tell whether the connection on which a request failed is of no more use."""
-    return isinstance(error, anyio.ClosedResourceError | anyio.BrokenResourceError) or (
-        isinstance(error, MCPError) and error.code in _LOST | {SESSION_GONE}
-    )
+    match error:
+        case MCPError():
+            return error.code in {BROKEN, SESSION_GONE} or (
+                error.code == CONNECTION_CLOSED and error.message.startswith(_SAID_BY_THE_SDK)
+            )
+        case _:
+            return isinstance(error, anyio.ClosedResourceError | anyio.BrokenResourceError)
 
 
 def is_session_gone(error: BaseException) -> bool:
@@ -61,30 +71,23 @@ def is_session_gone(error: BaseException) -> bool:
 
 def failed_call(tool: str, error: BaseException, redactor: Redactor) -> CallFailed:
     """Say what became of a call to `tool` (its full name) that ended with `error`."""
-    if not isinstance(error, MCPError):
-        return _failed_otherwise(tool, error, redactor)
-    reason = presentable(error.message, redactor)
-    if error.code in _LOST:
+    if is_lost(error) and not is_session_gone(error):
         return CallFailed(
             "connection_lost",
             f"The server ended the connection during the call of {tool}.",
             executed=True,
             hint="Whether the call had an effect is unknown. The next call connects again.",
         )
-    if error.code == REQUEST_TIMEOUT:
-        return CallFailed("timeout", f"{tool} did not answer in time.", executed=True)
-    code = "source_unavailable" if error.code in _UNREACHABLE else "capability_error"
-    return CallFailed(
-        code, f"{tool}: {reason}", executed=error.code not in _NOT_EXECUTED, details={"mcp_code": error.code}
-    )
-
-
-def _failed_otherwise(tool: str, error: BaseException, redactor: Redactor) -> CallFailed:
     match error:
+        case MCPError() if error.code == REQUEST_TIMEOUT:
+            return CallFailed("timeout", f"{tool} did not answer in time.", executed=True)
+        case MCPError():
+            code = "source_unavailable" if error.code in _UNREACHABLE else "capability_error"
+            executed = error.code not in _NOT_EXECUTED
+            reason = presentable(error.message, redactor)
+            return CallFailed(code, f"{tool}: {reason}", executed=executed, details={"mcp_code": error.code})
         case ValidationError():
             return CallFailed("output_invalid", f"The answer of {tool} is no MCP tool result.", executed=True)
-        case anyio.ClosedResourceError() | anyio.BrokenResourceError():
-            return failed_call(tool, MCPError(CONNECTION_CLOSED, ""), redactor)
         case RuntimeError():
             # The SDK's way to say that a result does not fit the tool's output schema; schema and instance follow.
             reason = presentable(str(error).partition("\n")[0], redactor)
@@ -104,7 +107,10 @@ def why_not_connected(error: BaseException, redactor: Redactor) -> str:
             return "it ended before it answered"
         case MCPError():
             return presentable(error.message, redactor)
+        case EndlessListing():
+            return str(error)
         case ValidationError():
-            return "what it answered is no MCP"
+            problem = error.errors(include_url=False, include_input=False)[0]
+            return f"what it answered is no MCP: {place('answer', problem['loc'])}: {problem['msg']}"
         case _:
             return f"{type(error).__name__}: {presentable(str(error), redactor)}"

@@ -31,13 +31,13 @@ async def http_transport(url: str, headers: Mapping[str, str]) -> AsyncGenerator
     """Speak Streamable HTTP with `url`, sending `headers` with every request."""
     timeout = httpx2.Timeout(CONNECT_SECONDS, read=None)
     async with (
-        _Client(headers=dict(headers), timeout=timeout) as client,
+        JsonRpcClient(headers=dict(headers), timeout=timeout) as client,
         streamable_http_client(url, http_client=client) as streams,
     ):
         yield streams
 
 
-class _Client(httpx2.AsyncClient):
+class JsonRpcClient(httpx2.AsyncClient):
     """Answers a request that failed below JSON-RPC with a JSON-RPC error."""
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:

@@ -87,6 +87,7 @@ async def stdio_transport(server: McpServer, folder: Path, process: Process) -> 
 
             tasks.start_soon(watch)
             try:
-                yield receiving, writing
+                async with receiving:
+                    yield receiving, writing
             finally:
                 tasks.cancel_scope.cancel()

@@ -1,0 +1,15 @@
+"""What can go wrong between us and a source."""
+
+from wf_mcp.sources.errors import CallFailed, CapabilityNotFound, SourceNotFound, SourceUnavailable
+
+
+def test_unknown_names_come_with_their_neighbours() -> None:
+    assert CapabilityNotFound("ops.fund", ["ops.find", "ops.charge"]).hint == "Did you mean ops.find?"
+    assert SourceNotFound("opps", ["ops"]).details == {"source": "opps", "close_matches": ["ops"]}
+    assert SourceNotFound("x", []).hint == "list_sources() shows every one."
+
+
+def test_what_kept_a_call_from_happening_is_its_failure() -> None:
+    failed = CallFailed.before(SourceUnavailable("ops", "The source ops is switched off.", code="source_disabled"))
+
+    assert (failed.code, failed.executed, failed.details) == ("source_disabled", False, {"source": "ops"})

@@ -1,0 +1,88 @@
+"""An MCP server of the old era without the SDK: it starts at once, and misbehaves in ways that the SDK would not allow.
+
+    python raw.py [MODE ...]
+
+Modes: `silent` never answers, `noisy` besides writes what is no MCP, `exit` ends at once, `twice` lists an endless page.
+"""
+
+import json
+import os
+import sys
+from typing import Any
+
+MODES = sys.argv[1:]
+TOOLS: list[dict[str, Any]] = [
+    {
+        "name": "echo",
+        "title": "Echo",
+        "description": "Give it back.",
+        "inputSchema": {"type": "object", "properties": {"value": {}}, "required": ["value"]},
+        "outputSchema": {"type": "object", "properties": {"value": {}}},
+        "annotations": {"readOnlyHint": True},
+    },
+    {"name": "tell", "inputSchema": {"type": "object"}},
+    {"name": "remote", "inputSchema": {"type": "object", "properties": {"x": {"$ref": "https://example.com/s"}}}},
+    *({"name": name, "inputSchema": {"type": "object"}} for name in ("die", "hang", "fail", "raw", "grow")),
+]
+
+
+def send(message: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    sys.stdout.flush()
+
+
+def call(id: Any, name: str, given: dict[str, Any]) -> None:
+    match name:
+        case "echo":
+            send({"id": id, "result": {"content": [], "structuredContent": given}})
+        case "tell":
+            text = {"pid": os.getpid(), "cwd": os.getcwd(), "env": dict(os.environ)}[given["what"]]
+            send({"id": id, "result": {"content": [{"type": "text", "text": str(text)}]}})
+        case "fail":
+            send({"id": id, "error": given})
+        case "raw":
+            send({"id": id, "result": given})
+        case "grow":
+            TOOLS.append({"name": "late", "inputSchema": {"type": "object"}})
+            send({"method": "notifications/tools/list_changed"})
+            send({"id": id, "result": {"content": []}})
+        case "die":
+            sys.exit("the end of sesame-street")
+        case _:
+            sys.stderr.write(f"{name} begins\n")
+            sys.stderr.flush()
+
+
+def answer(message: dict[str, Any]) -> None:
+    id, parameters = message.get("id"), message.get("params", {})
+    match message["method"]:
+        case "initialize":
+            result = {
+                "protocolVersion": parameters["protocolVersion"],
+                "capabilities": {"tools": {"listChanged": True}},
+                "serverInfo": {"name": "raw", "version": "1"},
+            }
+            send({"id": id, "result": result})
+        case "tools/list" if "cursor" in parameters:
+            send({"id": id, "result": {"tools": TOOLS[3:], **({"nextCursor": "x"} if "twice" in MODES else {})}})
+        case "tools/list":
+            send({"id": id, "result": {"tools": TOOLS[:3], "nextCursor": "x"}})
+        case "tools/call":
+            call(id, parameters["name"], parameters.get("arguments", {}))
+        case "notifications/cancelled":
+            sys.stderr.write("hang ends\n")
+            sys.stderr.flush()
+        case _ if id is not None:
+            send({"id": id, "error": {"code": -32601, "message": "Method not found"}})
+        case _:
+            pass
+
+
+if "exit" in MODES:
+    sys.exit("no key sesame-street in /etc/passwd")
+if "noisy" in MODES:
+    sys.stdout.write("Welcome!\n")
+    sys.stdout.flush()
+for line in sys.stdin:
+    if "silent" not in MODES:
+        answer(json.loads(line))
