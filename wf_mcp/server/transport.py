@@ -34,15 +34,16 @@ def read_address(text: str) -> Address:
         InvalidArgument: it is no address, or one that other machines can reach.
     """
     host, port = ("", text) if text.isdigit() else _split(text)
-    host = host or Address.host
+    default = Address()
+    host = host or default.host
     if host not in LOOPBACK:
         raise InvalidArgument(
             f"{host} can be reached from other machines, and who may use the server cannot be configured yet.",
-            hint=f"Serve on {Address()} and reach it through a tunnel that authenticates.",
+            hint=f"Serve on {default} and reach it through a tunnel that authenticates.",
         )
     if port and not (port.isdigit() and 0 < int(port) < 65536):
-        raise InvalidArgument(f"{port!r} is no port.", hint=f"Write HOST:PORT, as in {Address()}.")
-    return Address(host, int(port) if port else Address.port)
+        raise InvalidArgument(f"{port!r} is no port.", hint=f"Write HOST:PORT, as in {default}.")
+    return Address(host, int(port) if port else default.port)
 
 
 def serve_stdio(server: MCPServer[Any]) -> None:
