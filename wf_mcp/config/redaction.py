@@ -3,7 +3,7 @@
 import json
 import logging
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from urllib.parse import quote
 
@@ -50,7 +50,7 @@ class Redactor:
 
 
 @contextmanager
-def redacted_logs(redactor: Redactor, names: Iterable[str]) -> Iterator[None]:
+def redacted_logs(redactor: Redactor, names: Iterable[str]) -> Generator[None, None, None]:
     """Keep secrets out of what the loggers of these names log meanwhile, and tracebacks with them: they show values."""
     redacting = _RedactingFilter(redactor)
     loggers = [logging.getLogger(name) for name in names]

@@ -144,7 +144,7 @@ class SourceRegistry:
 
 @asynccontextmanager
 async def _connection_tasks() -> AsyncGenerator[TaskGroup, None]:
-    """Give the tasks that own connections. They keep their failures to themselves, so what is raised is the caller's."""
+    """Give the tasks that own connections. They keep their failures to themselves: what is raised is the caller's."""
     try:
         async with anyio.create_task_group() as tasks:
             yield tasks

@@ -1,6 +1,7 @@
 """Every configured source by its name."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from tests.wf_mcp.sources.upstream.conftest import raw_server
 from wf_core import CallContext
 from wf_mcp.config import Config, McpServer, PythonModule, Redactor
 from wf_mcp.sources.errors import CapabilityNotFound, SourceNotFound, SourceUnavailable
+from wf_mcp.sources.protocol import CallResult
 from wf_mcp.sources.registry import SourceRegistry
 
 pytestmark = pytest.mark.anyio
@@ -108,20 +110,39 @@ async def test_what_sources_take_from_the_environment_is_shown_nowhere(
 async def test_at_the_end_every_process_is_gone(tmp_path: Path, context: CallContext) -> None:
     async with SourceRegistry.open(config_in(tmp_path, up=raw_server()), Redactor(), environ={}) as registry:
         told = await registry.sources()["up"].call("tell", {"what": "pid"}, context)
-    assert isinstance(told.output, dict)
-    assert not Path("/proc", str(told.output["text"])).exists()
+    assert not is_running(told)
 
 
 async def test_what_the_caller_raises_arrives_as_it_is(tmp_path: Path) -> None:
-    with pytest.raises(KeyError, match="mine"):
+    async def fail() -> None:
         async with SourceRegistry.open(config_in(tmp_path, up=raw_server()), Redactor(), environ={}) as registry:
             await registry.sources()["up"].capabilities()
             raise KeyError("mine")
-    with anyio.move_on_after(0.5) as scope:
+
+    with pytest.raises(KeyError, match="mine"):
+        await fail()
+
+
+async def test_a_cancelled_caller_leaves_no_process_behind(tmp_path: Path, context: CallContext) -> None:
+    told: list[CallResult] = []
+
+    with anyio.CancelScope() as scope:
         async with SourceRegistry.open(config_in(tmp_path, up=raw_server()), Redactor(), environ={}) as registry:
-            await registry.sources()["up"].capabilities()
+            told.append(await registry.sources()["up"].call("tell", {"what": "pid"}, context))
+            scope.cancel()
             await anyio.sleep_forever()
+
     assert scope.cancelled_caught
+    assert not is_running(told[0])
+
+
+def is_running(told: CallResult) -> bool:
+    assert isinstance(told.output, dict)
+    try:
+        os.kill(int(str(told.output["text"])), 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def test_what_is_slow_to_import_waits_until_it_is_needed() -> None:

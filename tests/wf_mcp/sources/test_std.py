@@ -7,6 +7,7 @@ import pytest
 
 from wf_artifacts.clock import ManualClock
 from wf_core import CallContext
+from wf_core.jsonvalue import JsonValue
 from wf_core.std.capabilities import STD
 from wf_mcp.sources.errors import CallFailed
 from wf_mcp.sources.protocol import CallResult
@@ -31,7 +32,7 @@ async def test_everything_of_wf_std_is_offered(std: StdSource) -> None:
 
 
 async def test_pure_capabilities_answer_and_keep_the_callers_input(std: StdSource, context: CallContext) -> None:
-    items = [3, 1, 2]
+    items: JsonValue = [3, 1, 2]
 
     assert await std.call("sort", {"items": items}, context) == CallResult("ok", {"value": [1, 2, 3]})
     assert items == [3, 1, 2]

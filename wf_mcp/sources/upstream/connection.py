@@ -102,6 +102,11 @@ class Connector:
         self._failed_at = 0.0
 
     @property
+    def era(self) -> str:
+        """How the next connection speaks: `auto` to find out, `legacy`, or a modern version of the protocol."""
+        return self._era.mode
+
+    @property
     def is_connected(self) -> bool:
         return self._current is not None and not self._current.over.is_set()
 

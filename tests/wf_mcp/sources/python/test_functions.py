@@ -76,7 +76,7 @@ async def test_the_context_arrives(context: CallContext, redactor: Redactor) -> 
 async def test_an_outcome_is_told_apart_from_the_output(context: CallContext, redactor: Redactor) -> None:
     @capability(outcomes=("ok", "rejected", "error"))
     def charge(how: str) -> dict[str, Any]:
-        return Outcome(how, {"message": "no"} if how != "rejected" else None)  # pyright: ignore
+        return Outcome(how, {"message": "no"} if how != "rejected" else None)  # pyright: ignore[reportReturnType]  # as its author may write it
 
     assert await read(charge).call({"how": "rejected"}, context, redactor) == CallResult("rejected", {})
     assert await read(charge).call({"how": "error"}, context, redactor) == CallResult("error", {"message": "no"})
@@ -139,7 +139,7 @@ async def test_cancelling_reaches_the_function_and_leaves_a_thread_behind(
     for function in (waiting, blocking):
         with anyio.fail_after(5):
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(read(function).call, {}, context, redactor)
+                tasks.start_soon(read(function).call, dict[str, Any](), context, redactor)
                 await started.wait()
                 started = anyio.Event()
                 tasks.cancel_scope.cancel()

@@ -1,11 +1,13 @@
 """Importing modules out of sight of the rest of the process."""
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+import wf_core
 from wf_mcp.sources.python.modules import PrivateModules
 
 Write = Callable[[dict[str, str]], PrivateModules]
@@ -48,7 +50,7 @@ def test_packages_import_absolutely_and_relatively(folder: Write) -> None:
     modules = folder(
         {
             "pkg/__init__.py": "",
-            "pkg/ops.py": "import pkg.deep.one\nfrom . import side\nfrom .side import b\nvalue = pkg.deep.one.a + b + side.b",
+            "pkg/ops.py": "import pkg.deep.one\nfrom . import side\nvalue = pkg.deep.one.a + side.b + 10",
             "pkg/side.py": "import beside\nb = beside.v",
             "pkg/deep/__init__.py": "",
             "pkg/deep/one.py": "from ..side import b as a",
@@ -75,8 +77,6 @@ def test_nothing_is_left_where_others_would_find_it(folder: Write) -> None:
 
 
 def test_a_neighbour_named_as_a_library_is_taken_only_inside(folder: Write) -> None:
-    import json
-
     loaded = folder({"ops.py": "import json\nname = json.mine", "json.py": "mine = True"}).load("ops")
 
     assert loaded.name is True
@@ -84,8 +84,6 @@ def test_a_neighbour_named_as_a_library_is_taken_only_inside(folder: Write) -> N
 
 
 def test_a_mere_folder_does_not_hide_a_library_and_our_packages_are_never_hidden(folder: Write) -> None:
-    import wf_core
-
     modules = folder(
         {
             "ops.py": "import json, wf_core\ndumps = json.dumps\nours = wf_core",

@@ -133,7 +133,7 @@ async def test_a_source_that_is_switched_off_or_lacks_a_variable_is_not_imported
 
 
 async def test_an_unknown_capability_is_not_executed(open_source: Open, context: CallContext) -> None:
-    with pytest.raises(CallFailed, match="no capability 'ops.fund'") as failed:
+    with pytest.raises(CallFailed, match=r"no capability 'ops\.fund'") as failed:
         await open_source().call("fund", {}, context)
 
     assert (failed.value.code, failed.value.executed) == ("capability_not_found", False)

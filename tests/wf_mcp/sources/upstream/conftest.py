@@ -3,7 +3,7 @@
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,9 @@ def open_source(tmp_path: Path, redactor: Redactor) -> Open:
     """Give a function that opens a server as the source `up`."""
 
     @asynccontextmanager
-    async def open_source(server: McpServer, *, connect_seconds: float = 30, **environ: str) -> Any:
+    async def open_source(
+        server: McpServer, *, connect_seconds: float = 30, **environ: str
+    ) -> AsyncGenerator[UpstreamSource, None]:
         with anyio.fail_after(60):
             async with anyio.create_task_group() as tasks:
                 source = UpstreamSource("up", server, tmp_path, redactor, environ, tasks, connect_seconds)

@@ -2,12 +2,13 @@
 
     python raw.py [MODE ...]
 
-Modes: `silent` never answers, `noisy` besides writes what is no MCP, `exit` ends at once, `twice` lists an endless page.
+Modes: `silent` never answers, `noisy` writes what is no MCP first, `exit` ends at once, `twice` lists without end.
 """
 
 import json
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 MODES = sys.argv[1:]
@@ -31,21 +32,21 @@ def send(message: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def call(id: Any, name: str, given: dict[str, Any]) -> None:
+def call(request: Any, name: str, given: dict[str, Any]) -> None:
     match name:
         case "echo":
-            send({"id": id, "result": {"content": [], "structuredContent": given}})
+            send({"id": request, "result": {"content": [], "structuredContent": given}})
         case "tell":
-            text = {"pid": os.getpid(), "cwd": os.getcwd(), "env": dict(os.environ)}[given["what"]]
-            send({"id": id, "result": {"content": [{"type": "text", "text": str(text)}]}})
+            text = {"pid": os.getpid(), "cwd": str(Path.cwd()), "env": dict(os.environ)}[given["what"]]
+            send({"id": request, "result": {"content": [{"type": "text", "text": str(text)}]}})
         case "fail":
-            send({"id": id, "error": given})
+            send({"id": request, "error": given})
         case "raw":
-            send({"id": id, "result": given})
+            send({"id": request, "result": given})
         case "grow":
             TOOLS.append({"name": "late", "inputSchema": {"type": "object"}})
             send({"method": "notifications/tools/list_changed"})
-            send({"id": id, "result": {"content": []}})
+            send({"id": request, "result": {"content": []}})
         case "die":
             sys.exit("the end of sesame-street")
         case _:
@@ -54,7 +55,7 @@ def call(id: Any, name: str, given: dict[str, Any]) -> None:
 
 
 def answer(message: dict[str, Any]) -> None:
-    id, parameters = message.get("id"), message.get("params", {})
+    request, parameters = message.get("id"), message.get("params", {})
     match message["method"]:
         case "initialize":
             result = {
@@ -62,18 +63,18 @@ def answer(message: dict[str, Any]) -> None:
                 "capabilities": {"tools": {"listChanged": True}},
                 "serverInfo": {"name": "raw", "version": "1"},
             }
-            send({"id": id, "result": result})
+            send({"id": request, "result": result})
         case "tools/list" if "cursor" in parameters:
-            send({"id": id, "result": {"tools": TOOLS[3:], **({"nextCursor": "x"} if "twice" in MODES else {})}})
+            send({"id": request, "result": {"tools": TOOLS[3:], **({"nextCursor": "x"} if "twice" in MODES else {})}})
         case "tools/list":
-            send({"id": id, "result": {"tools": TOOLS[:3], "nextCursor": "x"}})
+            send({"id": request, "result": {"tools": TOOLS[:3], "nextCursor": "x"}})
         case "tools/call":
-            call(id, parameters["name"], parameters.get("arguments", {}))
+            call(request, parameters["name"], parameters.get("arguments", {}))
         case "notifications/cancelled":
             sys.stderr.write("hang ends\n")
             sys.stderr.flush()
-        case _ if id is not None:
-            send({"id": id, "error": {"code": -32601, "message": "Method not found"}})
+        case _ if request is not None:
+            send({"id": request, "error": {"code": -32601, "message": "Method not found"}})
         case _:
             pass
 

@@ -66,13 +66,13 @@ def refuse(reason: str) -> dict[str, int]:
 
 
 @server.tool()
-def die() -> str:
+def die() -> None:
     note("die")
     os._exit(3)
 
 
 @server.tool()
-async def hang() -> str:
+async def hang() -> None:
     note("hang begins")
     try:
         await anyio.sleep_forever()

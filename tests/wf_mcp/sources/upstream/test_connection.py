@@ -1,13 +1,16 @@
 """Making, losing and ending the connection to an upstream server."""
 
+from pathlib import Path
+
 import anyio
 import pytest
 
 from tests.wf_mcp.sources.upstream.conftest import HttpServer, Open, raw_server
 from wf_core import CallContext
-from wf_mcp.config import McpServer
+from wf_mcp.config import McpServer, Redactor
 from wf_mcp.sources.errors import CallFailed, SourceUnavailable
 from wf_mcp.sources.upstream import UpstreamSource, connection
+from wf_mcp.sources.upstream.connection import Connector
 
 pytestmark = pytest.mark.anyio
 
@@ -74,24 +77,24 @@ async def test_each_failure_makes_the_pause_before_the_next_try_longer(
     assert pauses == [0.2, 0.5, 1.0, 2.0, 4.0, 5.0, 5.0]
 
 
-async def test_the_era_is_remembered_until_it_fails(open_source: Open, http_server: HttpServer) -> None:
+async def test_the_era_is_remembered_until_it_fails(
+    http_server: HttpServer, redactor: Redactor, tmp_path: Path
+) -> None:
     """Finding out takes a legacy server's time with each connection otherwise."""
-    async with open_source(McpServer(url=http_server.url)) as source:
+    async with anyio.create_task_group() as tasks:
+        connector = Connector("up", McpServer(url=http_server.url), tmp_path, redactor, tasks, 30)
         http_server.start("--legacy")
-        await source.capabilities()
-        assert source._client is not None
-        connector = source._client._connector
-        assert connector._era.mode == "legacy"
-
         (await connector.connection()).over.set()
+        assert connector.era == "legacy"
+
         http_server.start()
-        await source.capabilities()
-        assert connector._era.mode == "legacy"
-
         (await connector.connection()).over.set()
+        assert connector.era == "legacy"
+
         http_server.close()
-        await reason(source)
-        assert connector._era.mode == "auto"
+        with pytest.raises(SourceUnavailable):
+            await connector.connection()
+        assert connector.era == "auto"
 
 
 async def test_giving_up_while_connecting_leaves_the_next_try_free(open_source: Open) -> None:

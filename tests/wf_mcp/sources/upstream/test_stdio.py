@@ -31,7 +31,8 @@ async def test_the_process_runs_below_the_folder_of_the_configuration(
     (tmp_path / "below").mkdir()
     for cwd, folder in ((None, tmp_path), ("below", tmp_path / "below")):
         async with open_source(raw_server(cwd=cwd)) as source:
-            assert (await source.call("tell", {"what": "cwd"}, context)).output["text"] == str(folder)  # pyright: ignore
+            told = await source.call("tell", {"what": "cwd"}, context)
+        assert told.output == {"content": [{"type": "text", "text": str(folder)}], "text": str(folder)}
 
 
 async def test_stderr_goes_to_the_log_without_secrets(

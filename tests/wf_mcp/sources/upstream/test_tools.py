@@ -7,6 +7,7 @@ from mcp.types import CallToolResult, TextContent, Tool, ToolAnnotations
 
 from wf_artifacts.sources.models import contract_digest
 from wf_core.calls.contract import Hints
+from wf_core.jsonvalue import JsonValue
 from wf_mcp.config import HintOverride, Redactor
 from wf_mcp.sources.errors import CallFailed
 from wf_mcp.sources.protocol import CallResult
@@ -14,7 +15,8 @@ from wf_mcp.sources.upstream.tools import read_result, read_tools
 
 
 def tool(name: str = "tool", **settings: Any) -> Tool:
-    return Tool(name=name, **{"input_schema": {"type": "object"}, **settings})
+    settings.setdefault("input_schema", {"type": "object"})
+    return Tool(name=name, **settings)
 
 
 def hints_of(annotations: ToolAnnotations | None, override: HintOverride | None = None) -> Hints:
@@ -84,7 +86,8 @@ def test_a_schema_that_cannot_be_used_costs_only_its_tool(schema: dict[str, Any]
 
 
 def test_structured_content_is_the_output_whatever_it_is() -> None:
-    for value in ({"a": 1}, [1], None, 0):
+    values: list[JsonValue] = [{"a": 1}, [1], None, 0]
+    for value in values:
         result = CallToolResult(content=[TextContent(type="text", text="x")], structured_content=value)
         assert read_result("up.tool", result, Redactor()) == CallResult("ok", value)
 
