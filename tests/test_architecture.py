@@ -10,6 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 PACKAGES = ("wf_core", "wf_artifacts", "wf_mcp")
+BACKENDS = ("memory", "filetree")
 LONGEST_FILE = 400
 """Lines. A longer file holds two concepts."""
 
@@ -48,8 +49,12 @@ def only_declares(module: Path) -> bool:
 
 
 def mirror_of(module: Path) -> Path:
-    """Name the mirrored test: wf_mcp/__main__.py has tests/wf_mcp/test_main.py."""
-    return Path("tests") / module.with_name(f"test_{module.stem.strip('_')}.py")
+    """Name the mirrored test: wf_mcp/__main__.py has tests/wf_mcp/test_main.py.
+
+    The backends of a store room share the suite that its protocol demands, test_store.py.
+    """
+    subject = "store" if module.stem in BACKENDS else module.stem.strip("_")
+    return Path("tests") / module.with_name(f"test_{subject}.py")
 
 
 def test_imports_go_downward_and_never_around() -> None:
@@ -98,8 +103,15 @@ def test_every_module_has_its_mirrored_test() -> None:
 
 
 def test_every_mirrored_test_has_its_module() -> None:
-    """A package as a whole may have a test beside its folder: tests/wf_core/test_codec.py for wf_core/codec."""
-    expected = {mirror_of(module) for module in modules()} | {mirror_of(module.parent) for module in modules()}
+    """A package as a whole may have a test beside its folder: tests/wf_core/test_codec.py for wf_core/codec.
+
+    A backend may have a test of what its protocol leaves open beside the suite.
+    """
+    packages = {module.parent for module in modules()}
+    backends = {
+        Path("tests") / module.with_name(f"test_{module.name}") for module in modules() if module.stem in BACKENDS
+    }
+    expected = {mirror_of(subject) for subject in (*modules(), *packages)} | backends
     mirrored = (
         path.relative_to(ROOT) for package in PACKAGES for path in (ROOT / "tests" / package).rglob("test_*.py")
     )

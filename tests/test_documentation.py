@@ -78,7 +78,7 @@ def test_the_documented_error_codes_exist_and_each_has_its_story() -> None:
 
 def test_the_documented_built_in_capabilities_are_those_that_exist() -> None:
     text = section(SURFACE, "What is built in")
-    assert set(re.findall(r"`(wf\.std\.[a-z_]+)`", text)) == set(STD)
+    assert set(re.findall(r"`wf\.std\.([a-z_]+)`", text)) == set(STD)
 
 
 def test_the_plan_in_the_documentation_is_valid() -> None:
