@@ -1,0 +1,44 @@
+"""The pinned definitions are read exactly as they were written, or not at all."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.wf_artifacts.samples import artifact, environment
+from wf_artifacts.runs.environment import ENVIRONMENT
+from wf_core.calls.contract import Contract, Hints
+from wf_core.errors import StateCorrupt
+
+
+def test_an_environment_comes_back_with_its_contracts() -> None:
+    pinned = environment().model_copy(update={"children": (artifact("child", 3),)})
+    read = ENVIRONMENT.decode(ENVIRONMENT.encode(pinned), "environment")
+    assert read == pinned
+    assert read.capabilities["files.read"].contract == Contract(
+        input_schema={"type": "object"}, outcomes=("ok", "error"), hints=Hints(read_only=True)
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"hints": {"read_only": "yes", "idempotent": False, "destructive": True}},
+        {"hints": {}},
+        {"outcomes": [1]},
+        {"input_schema": None},
+        {"more": 1},
+    ],
+)
+def test_a_contract_that_is_not_whole_is_damage(change: dict[str, Any]) -> None:
+    document = json.loads(ENVIRONMENT.encode(environment()))
+    document["body"]["capabilities"]["files.read"]["contract"].update(change)
+    with pytest.raises(StateCorrupt, match=r"body\.capabilities\.files\.read\.contract"):
+        ENVIRONMENT.decode(json.dumps(document).encode(), "environment")
+
+
+def test_a_contract_is_never_filled_up_with_what_is_assumed_today() -> None:
+    document = json.loads(ENVIRONMENT.encode(environment()))
+    del document["body"]["capabilities"]["files.read"]["contract"]["deferred"]
+    with pytest.raises(StateCorrupt, match="deferred: Field required"):
+        ENVIRONMENT.decode(json.dumps(document).encode(), "environment")

@@ -1,0 +1,129 @@
+"""A change of files is done or undone, whatever fails in the middle."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.wf_artifacts.points import at_change, no_room
+from wf_artifacts.storage import atomic
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_replaced_file_has_the_new_content_and_no_temporary_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    for data in (b"first", b"", b"x" * 100_000):
+        atomic.replace_file(path, data)
+        assert path.read_bytes() == data
+    assert list(tmp_path.iterdir()) == [path]
+    assert mode(path) == 0o600
+
+
+def test_a_replacement_that_fails_leaves_the_old_or_the_new_content_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    atomic.replace_file(path, b"old" * 1000)
+    reached = True
+    point = 0
+    while reached:
+        with at_change(point, no_room) as reach:
+            try:
+                atomic.replace_file(path, b"new" * 1000)
+            except OSError:
+                assert path.read_bytes() in (b"old" * 1000, b"new" * 1000)
+            reached = reach()
+        assert list(tmp_path.iterdir()) == [path]
+        point += 1
+    assert point > 3
+    assert path.read_bytes() == b"new" * 1000
+
+
+def test_a_replacement_overwrites_what_a_crash_left(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    atomic.temporary(path).write_bytes(b"half of something longer")
+    atomic.replace_file(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_folders_are_made_with_those_above_them_and_belong_to_the_owner(tmp_path: Path) -> None:
+    atomic.make_folder(tmp_path / "a" / "b")
+    atomic.make_folder(tmp_path / "a" / "b")
+    assert {mode(tmp_path / "a"), mode(tmp_path / "a" / "b")} == {0o700}
+
+
+def test_a_folder_cannot_be_made_where_a_file_is(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"")
+    with pytest.raises(OSError, match="a"):
+        atomic.make_folder(tmp_path / "a" / "b")
+
+
+def test_appending_takes_the_place_of_what_lay_beyond(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    atomic.write_file(path, b"one\ntwo\nhalf of thr")
+    atomic.append_to_file(path, b"three\n", at=8)
+    assert path.read_bytes() == b"one\ntwo\nthree\n"
+
+
+def test_cutting_removes_what_lies_beyond_and_adds_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    atomic.write_file(path, b"12345")
+    atomic.cut_file(path, at=10)
+    assert path.read_bytes() == b"12345"
+    atomic.cut_file(path, at=3)
+    assert path.read_bytes() == b"123"
+
+
+def test_a_file_can_be_removed_twice(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    atomic.write_file(path, b"x")
+    atomic.remove_file(path)
+    atomic.remove_file(path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_published_for_good_is_not_published(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    made = atomic.temporary(path)
+    (made / "inner").mkdir(parents=True)
+    last_sync = 3
+    with at_change(last_sync, no_room) as reached, pytest.raises(OSError, match="scripted"):
+        atomic.publish_folder(made, path)
+    assert reached()
+    assert list(tmp_path.iterdir()) == [made]
+    atomic.publish_folder(made, path)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_retired_folder_is_hidden_whole_and_its_last_file_goes_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "run"
+    (path / "inner").mkdir(parents=True)
+    for name in ("lock", "a", "z", "inner/b"):
+        (path / name).write_bytes(b"x")
+    retired = atomic.retire_folder(path)
+    assert list(tmp_path.iterdir()) == [retired]
+    assert atomic.is_temporary(retired.name)
+    left_at_unlinks: list[int] = []
+    unlink = os.unlink
+
+    def watched(target: str | Path, **options: int) -> None:
+        if str(target).endswith("lock"):
+            left_at_unlinks.append(len(list(retired.rglob("*"))))
+        unlink(target, **options)
+
+    monkeypatch.setattr(os, "unlink", watched)
+    atomic.remove_folder(retired, last="lock")
+    assert left_at_unlinks == [1]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_temporary_names_are_swept(tmp_path: Path) -> None:
+    for name in (".a.json.tmp", "a.json", ".lock", "b.tmp"):
+        (tmp_path / name).write_bytes(b"")
+    atomic.remove_temporary_files(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", "a.json", "b.tmp"]

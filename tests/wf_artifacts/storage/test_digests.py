@@ -1,0 +1,26 @@
+"""Equal values, and only those, have the same digest."""
+
+from typing import Any
+
+import pytest
+
+from wf_artifacts.storage.digests import bytes_digest, json_digest
+from wf_core.errors import NotJson
+
+
+def test_key_order_and_the_spelling_of_numbers_do_not_matter() -> None:
+    assert json_digest({"a": 1, "b": [2.0]}) == json_digest({"b": [2], "a": 1.0})
+
+
+def test_different_values_differ() -> None:
+    values: list[Any] = [None, 0, False, "", [], {}, [[]], "0", {"a": None}, 2**70, 2**70 + 1]
+    assert len({json_digest(value) for value in values}) == len(values)
+
+
+def test_a_digest_names_its_algorithm() -> None:
+    assert bytes_digest(b"") == "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+
+def test_text_that_is_no_json_has_no_digest() -> None:
+    with pytest.raises(NotJson):
+        json_digest("\ud800")

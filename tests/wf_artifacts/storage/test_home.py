@@ -1,0 +1,108 @@
+"""Files of a home are named by their place in it, and worked on in threads of their own."""
+
+import threading
+from pathlib import Path
+
+import anyio
+import pytest
+
+from wf_artifacts.errors import StoreUnavailable
+from wf_artifacts.storage.documents import Format
+from wf_artifacts.storage.home import FileTreeStore, Home, in_thread
+from wf_artifacts.storage.records import Record
+from wf_core.errors import StateCorrupt
+
+pytestmark = pytest.mark.anyio
+
+
+class Thing(Record):
+    name: str
+
+
+THING = Format("wf.thing", 1, Thing)
+
+
+def test_what_is_not_there_is_nothing(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    assert home.read(home.root / "a.json") is None
+    assert home.load(home.root / "things" / "a.json", THING) is None
+    assert home.folders(home.root / "things") == home.files(home.root / "things") == []
+
+
+def test_files_and_folders_are_told_apart(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_bytes(b"")
+    home = Home(tmp_path)
+    assert (home.folders(tmp_path), home.files(tmp_path)) == (["folder"], ["file"])
+
+
+def test_a_document_under_the_name_of_another_is_damage(tmp_path: Path) -> None:
+    (tmp_path / "b.json").write_bytes(THING.encode(Thing(name="a")))
+    home = Home(tmp_path)
+    assert home.load(tmp_path / "b.json", THING, name="a") == Thing(name="a")
+    with pytest.raises(StateCorrupt, match=r"document b\.json is damaged: its name is 'a'"):
+        home.load(tmp_path / "b.json", THING, name="b")
+
+
+def test_what_cannot_be_read_is_named_without_the_home(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    (tmp_path / "things").mkdir()
+    with pytest.raises(StoreUnavailable) as told:
+        home.read(tmp_path / "things")
+    assert told.value.document == "things"
+    assert str(tmp_path) not in f"{told.value} {told.value.details}"
+
+
+def test_a_changed_folder_is_made_swept_and_locked(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    folder, lock = home.root / "things", home.root / ".lock"
+    with home.changing(folder, lock=lock):
+        (folder / ".a.json.tmp").write_bytes(b"left by a crash")
+        (folder / "a.json").write_bytes(b"x")
+    with home.changing(folder, lock=lock):
+        assert home.files(folder) == ["a.json"]
+
+
+class Store(FileTreeStore):
+    def __init__(self, home: Home) -> None:
+        super().__init__(home)
+        self.begun = threading.Event()
+        self.finish = threading.Event()
+        self.done = False
+
+    @in_thread
+    def work(self, answer: str) -> tuple[str, str]:
+        """Answer."""
+        return answer, threading.current_thread().name
+
+    @in_thread
+    def slow(self) -> None:
+        self.begun.set()
+        self.finish.wait(timeout=5)
+        self.done = True
+
+
+async def test_work_is_done_in_a_thread_and_answers(tmp_path: Path) -> None:
+    answer, thread = await Store(Home(tmp_path)).work("x")
+    assert answer == "x"
+    assert thread != threading.current_thread().name
+    assert Store.work.__doc__ == "Answer."
+
+
+async def test_work_that_began_is_finished_though_the_caller_is_cancelled(tmp_path: Path) -> None:
+    store = Store(Home(tmp_path))
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(store.slow)
+            await anyio.to_thread.run_sync(store.begun.wait)
+            tasks.cancel_scope.cancel()
+            store.finish.set()
+    assert store.done
+
+
+async def test_work_that_did_not_begin_is_not_done_for_a_cancelled_caller(tmp_path: Path) -> None:
+    store = Store(Home(tmp_path))
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        await store.slow()
+    assert not store.begun.is_set()

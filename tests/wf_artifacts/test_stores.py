@@ -1,0 +1,98 @@
+"""Addresses of stores, and the documents that earlier versions wrote."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.wf_artifacts.samples import artifact, deployment, environment, record
+from wf_artifacts.catalog.filetree import NUMBERS, Numbers
+from wf_artifacts.catalog.models import ARTIFACT, DEPLOYMENT
+from wf_artifacts.errors import InvalidStoreUrl
+from wf_artifacts.runs.environment import ENVIRONMENT
+from wf_artifacts.runs.folder import HEAD, Head, NamedCheckpoint
+from wf_artifacts.runs.journal import JOURNAL, Journal
+from wf_artifacts.runs.keys import KEY, Key
+from wf_artifacts.runs.models import RECORD
+from wf_artifacts.stores import open_stores
+from wf_core.ids import DeploymentId
+
+pytestmark = pytest.mark.anyio
+
+GOLDEN = Path(__file__).parent / "golden"
+BEGUN = record(
+    status="interrupted", interrupts=({"id": "int_1"},), trace_count=2, steps_executed=2, idempotency_key="k"
+)
+HEAD_OF_BEGUN = Head(
+    record=BEGUN,
+    checkpoint=NamedCheckpoint(sequence=1, reason="interrupted", digest="sha256:01", created_at=BEGUN.created_at),
+    environment_digest="sha256:02",
+    journal_bytes=300,
+)
+DOCUMENTS: list[tuple[Any, Any]] = [
+    (ARTIFACT, artifact()),
+    (DEPLOYMENT, deployment()),
+    (NUMBERS, Numbers(last=3, deleted_through=1)),
+    (ENVIRONMENT, environment()),
+    (RECORD, BEGUN),
+    (HEAD, HEAD_OF_BEGUN),
+    (JOURNAL, Journal(run_id=BEGUN.run_id)),
+    (KEY, Key(principal="local", deployment_id=DeploymentId("publish"), key="k", run_id=BEGUN.run_id)),
+]
+NAMES = [written.name for written, _ in DOCUMENTS]
+
+
+@pytest.mark.parametrize(("format", "expected"), DOCUMENTS, ids=NAMES)
+def test_documents_of_version_1_are_read_as_they_were_meant(format: Any, expected: Any) -> None:
+    """Golden files: a new version adds one and leaves these alone."""
+    data = (GOLDEN / f"{format.name}_v1.json").read_bytes()
+    assert format.decode(data, "golden") == expected
+
+
+@pytest.mark.parametrize(("format", "expected"), DOCUMENTS, ids=NAMES)
+def test_documents_are_written_as_version_1_writes_them(format: Any, expected: Any) -> None:
+    """A change of what is written is a new version."""
+    assert format.encode(expected) == (GOLDEN / f"{format.name}_v1.json").read_bytes()
+
+
+async def test_a_file_address_leads_to_a_folder_that_the_first_write_makes(tmp_path: Path) -> None:
+    stores = open_stores(f"file://{tmp_path}/a%20home")
+    assert (await stores.runs.list_runs(principal=None, limit=1)).items == ()
+    assert names(tmp_path) == []
+    await stores.catalog.save_artifact(
+        artifact().artifact_id, {}, description="", required_capabilities=[], now=artifact().created_at
+    )
+    assert names(tmp_path) == ["a home"]
+    await stores.close()
+
+
+def names(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+async def test_two_stores_of_one_folder_see_the_same(tmp_path: Path) -> None:
+    first, second = (open_stores(f"file://{tmp_path}/home") for _ in range(2))
+    saved = await first.catalog.save_artifact(
+        artifact().artifact_id, {}, description="", required_capabilities=[], now=artifact().created_at
+    )
+    assert await second.catalog.load_artifact(saved.artifact_id) == saved
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "memory",
+        "memory:///x",
+        "/home/x",
+        "file://host/x",
+        "file:x",
+        "file:///x?y",
+        "file:///x#y",
+        "mysql://x",
+        "file://",
+    ],
+)
+def test_any_other_address_is_refused(url: str) -> None:
+    with pytest.raises(InvalidStoreUrl):
+        open_stores(url)
