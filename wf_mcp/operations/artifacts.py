@@ -71,7 +71,7 @@ async def list_artifacts(app: App, *, cursor: str | None = None, limit: int = 20
     return ArtifactList(
         artifacts=rows,
         next_cursor=bind(page.next_cursor, "artifacts"),
-        diagnostics=[damaged(one) for one in page.damaged],
+        diagnostics=[damaged(one.error) for one in page.damaged],
     )
 
 

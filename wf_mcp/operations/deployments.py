@@ -66,7 +66,7 @@ async def list_deployments(app: App, *, cursor: str | None = None, limit: int = 
     return DeploymentList(
         deployments=rows,
         next_cursor=bind(page.next_cursor, "deployments"),
-        diagnostics=[damaged(one) for one in page.damaged],
+        diagnostics=[damaged(one.error) for one in page.damaged],
     )
 
 
