@@ -6,6 +6,9 @@ from typing import Literal
 from wf_core.calls.contract import Hints
 from wf_core.plan.steps import RetryPolicy
 
+LONGEST_DELAY = timedelta(days=36_500)
+"""A longer one could lead beyond the calendar."""
+
 
 def side_effects(hints: Hints, *, executed: bool) -> Literal["none", "unknown"]:
     """Say what is known of the effects of a call that failed."""
@@ -27,8 +30,9 @@ def delay(policy: RetryPolicy, *, attempt: int, jitter: float) -> timedelta:
 
     `jitter`, from 0 to 1, takes up to half of it off, so that many failures at once do not come back at once.
     """
+    longest = min(policy.max_delay_seconds, LONGEST_DELAY.total_seconds())
     try:
         full = policy.initial_delay_seconds * policy.backoff ** (attempt - 1)
     except OverflowError:
-        full = policy.max_delay_seconds
-    return timedelta(seconds=min(full, policy.max_delay_seconds) * (1 - jitter / 2))
+        full = longest if policy.initial_delay_seconds else 0
+    return timedelta(seconds=min(full, longest) * (1 - jitter / 2))

@@ -1,7 +1,7 @@
 """Strict reading of a stored object: every key is there and of its type, and none is left over."""
 
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import Any, Self, TypeVar, cast
 
@@ -82,9 +82,9 @@ class Fields:
             moment = datetime.fromisoformat(value)
         except ValueError as exc:
             raise corrupt(f"{self.where}.{key}", "is no time") from exc
-        if moment.tzinfo is None:
-            raise corrupt(f"{self.where}.{key}", "names no time zone")
-        return moment.astimezone(UTC)
+        if moment.utcoffset() != timedelta(0):
+            raise corrupt(f"{self.where}.{key}", "is not in UTC")
+        return moment.replace(tzinfo=UTC)
 
     def maybe_time(self, key: str) -> datetime | None:
         """Take a time, or null."""
@@ -94,7 +94,14 @@ class Fields:
 
     def each(self, key: str, read: Callable[[Any, str], T]) -> list[T]:
         """Take an array, reading each element with its place."""
-        return [read(value, f"{self.where}.{key}[{index}]") for index, value in enumerate(self.array(key))]
+        return read_each(self.any(key), f"{self.where}.{key}", read)
+
+
+def read_each(value: object, where: str, read: Callable[[Any, str], T]) -> list[T]:
+    """Read an array, each element with its place."""
+    if type(value) is not list:
+        raise corrupt(where, "is no array")
+    return [read(element, f"{where}[{index}]") for index, element in enumerate(cast("list[Any]", value))]
 
 
 def as_text(value: object, where: str) -> str:

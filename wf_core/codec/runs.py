@@ -6,13 +6,14 @@ linked, and so are not stored. Times keep their microseconds: a run that was loa
 
 from collections import deque
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, TypeVar, cast, get_args
 
 from wf_core.codec import envelope
-from wf_core.codec.fields import Fields, as_count, corrupt
+from wf_core.codec.fields import Fields, as_count, as_text, corrupt, read_each
 from wf_core.codec.integrity import check_references
 from wf_core.jsonvalue import JsonValue
+from wf_core.plan.reducers import REDUCERS
 from wf_core.state import (
     Asking,
     Call,
@@ -23,6 +24,7 @@ from wf_core.state import (
     Frame,
     InChild,
     Interrupt,
+    JsonSchema,
     Layer,
     Lineage,
     Looping,
@@ -131,7 +133,7 @@ def _activity(frame: Frame) -> Json | None:
                 "writes": [[index, _writes(log)] for index, log in sorted(loop.writes.items())],
                 "failures": [[index, _error(error)] for index, error in sorted(loop.failures.items())],
                 "broken": loop.broken,
-                "parked": list(loop.parked),
+                "parked": [[index, numbers] for index, numbers in loop.parked.items()],
             }
 
 
@@ -149,6 +151,7 @@ def _call(call: Call) -> Json:
         "input": call.input,
         "attempt": call.attempt,
         "started_at": _time(call.started_at),
+        "side_effects": call.side_effects,
     }
 
 
@@ -179,7 +182,7 @@ def _writes(log: list[Write]) -> list[JsonValue]:
 
 
 def _time(moment: datetime) -> str:
-    return moment.isoformat()
+    return moment.astimezone(UTC).isoformat()
 
 
 def _read_run(body: Json) -> RunState:
@@ -282,32 +285,32 @@ def _read_loop(fields: Fields) -> Looping:
     return Looping(
         items=fields.array("items"),
         next_index=fields.count("next_index"),
-        active=dict(fields.each("active", lambda value, where: _read_pair(value, where, as_count))),
-        writes=dict(fields.each("writes", lambda value, where: _read_pair(value, where, _read_log))),
-        failures=dict(fields.each("failures", lambda value, where: _read_pair(value, where, _read_error))),
+        active=_read_by_item(fields, "active", as_count),
+        writes=_read_by_item(fields, "writes", lambda log, where: read_each(log, where, _read_write)),
+        failures=_read_by_item(fields, "failures", _read_error),
         broken=fields.of(bool, "broken"),
-        parked=fields.each("parked", as_count),
+        parked=_read_by_item(fields, "parked", lambda numbers, where: read_each(numbers, where, as_count)),
     )
 
 
-def _read_pair(value: Any, where: str, read: Callable[[Any, str], R]) -> tuple[int, R]:
-    match value:
-        case [index, content]:
-            return as_count(index, where), read(content, where)
-        case _:
-            raise corrupt(where, "is no pair")
+def _read_by_item(fields: Fields, key: str, read: Callable[[Any, str], R]) -> dict[int, R]:
+    """Read pairs of an item's index and what belongs to the item, each item once."""
 
+    def read_pair(value: Any, where: str) -> tuple[int, R]:
+        match value:
+            case [index, content]:
+                return as_count(index, where), read(content, where)
+            case _:
+                raise corrupt(where, "is no pair")
 
-def _read_log(value: Any, where: str) -> list[Write]:
-    if not isinstance(value, list):
-        raise corrupt(where, "is no array")
-    return [_read_write(write, f"{where}[{index}]") for index, write in enumerate(cast("list[Any]", value))]
+    pairs = fields.each(key, read_pair)
+    return {index: pair[1] for index, pair in _by_id(pairs, lambda pair: pair[0], f"{fields.where}.{key}").items()}
 
 
 def _read_write(value: Any, where: str) -> Write:
     match value:
-        case [[str(), *_] as path, str(reducer), incoming] if all(isinstance(segment, str) for segment in path):
-            return tuple(cast("list[str]", path)), reducer, incoming
+        case [[str(), *_] as path, str(reducer), incoming] if reducer in REDUCERS:
+            return tuple(read_each(path, where, as_text)), reducer, incoming
         case _:
             raise corrupt(where, "is no write")
 
@@ -321,6 +324,7 @@ def _read_call(value: Any, where: str) -> Call:
             input=fields.object("input"),
             attempt=fields.count("attempt", least=1),
             started_at=fields.time("started_at"),
+            side_effects=_read_effects(fields),
         )
 
 
@@ -334,13 +338,26 @@ def _read_interrupt(value: Any, where: str) -> Interrupt:
             path=fields.texts("path"),
             payload=fields.any("payload"),
             outcomes=fields.texts("outcomes"),
-            request_schema=fields.any("request_schema"),
-            resume_schema=fields.any("resume_schema"),
-            outcome_schemas=fields.object("outcome_schemas"),
+            request_schema=_read_schema(fields.any("request_schema"), f"{where}.request_schema"),
+            resume_schema=_read_schema(fields.any("resume_schema"), f"{where}.resume_schema"),
+            outcome_schemas={
+                outcome: _read_schema(schema, f"{where}.outcome_schemas.{outcome}")
+                for outcome, schema in fields.object("outcome_schemas").items()
+            },
             typed=fields.of(bool, "typed"),
             answered_by=fields.one_of(("anyone", "person"), "answered_by"),
             opened_at=fields.time("opened_at"),
         )
+
+
+def _read_schema(value: Any, where: str) -> JsonSchema:
+    if not isinstance(value, (dict, bool)):
+        raise corrupt(where, "is no schema")
+    return cast("JsonSchema", value)
+
+
+def _read_effects(fields: Fields) -> SideEffects:
+    return fields.one_of(cast("tuple[SideEffects, ...]", get_args(SideEffects)), "side_effects")
 
 
 def _read_maybe_error(value: Any, where: str) -> RunError | None:
@@ -355,6 +372,6 @@ def _read_error(value: Any, where: str) -> RunError:
             step_id=fields.maybe(str, "step_id"),
             path=fields.texts("path"),
             attempt=fields.count("attempt", least=1),
-            side_effects=fields.one_of(cast("tuple[SideEffects, ...]", get_args(SideEffects)), "side_effects"),
+            side_effects=_read_effects(fields),
             details=fields.object("details"),
         )

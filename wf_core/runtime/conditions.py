@@ -3,7 +3,7 @@
 import operator
 from collections.abc import Callable
 
-from wf_core.errors import StepFailed
+from wf_core.errors import InvalidSchema, StepFailed
 from wf_core.jsonvalue import JsonValue, equal
 from wf_core.paths import Missing
 from wf_core.plan import Compare, Condition, Exists, Logic, Not
@@ -81,7 +81,10 @@ def _contained(left: JsonValue, right: JsonValue) -> bool:
 
 def _matches(left: JsonValue, right: JsonValue) -> bool:
     if isinstance(left, str) and isinstance(right, str):
-        return compile_pattern(right).matches(left)
+        try:
+            return compile_pattern(right).matches(left)
+        except InvalidSchema as bad:
+            raise StepFailed("condition_type_error", f"matches takes a pattern: {bad.message}") from bad
     raise _type_error("matches", left, right, "a text and a pattern")
 
 

@@ -11,10 +11,9 @@ from wf_core.errors import InvalidInput, NotJson, RunRefused, StepFailed
 from wf_core.jsonvalue import JsonValue, check
 from wf_core.runtime import flow, interrupts, nodes
 from wf_core.runtime.dispatch import visit
-from wf_core.runtime.faults import fault
+from wf_core.runtime.faults import fault, storable
 from wf_core.runtime.program import InterruptCode, NodeCode, Program
 from wf_core.runtime.subgraphs import open_scope
-from wf_core.runtime.traces import note
 from wf_core.runtime.tree import Turn, grow, link
 from wf_core.runtime.work import Answer, CallFailure, Invocation, Ready, Stopped, Waiting
 from wf_core.state import FINAL, Call, Calling, Frame, Layer, RunError, RunState, Scope
@@ -71,6 +70,8 @@ def next_work(program: Program, run: RunState, *, now: datetime) -> Ready | Wait
         return Ready(begun)
     if run.calls or run.delays:
         return Waiting(min(run.delays.values(), default=None))
+    if not run.interrupts:
+        raise AssertionError("a run that cannot go on has asked something")
     run.status = "interrupted"
     return Stopped(run.status)
 
@@ -118,16 +119,9 @@ def cancel(program: Program, run: RunState, *, reason: str | None, now: datetime
     if run.status in FINAL:
         return
     link(run, program)
-    message = reason or "The run was cancelled."
-    unknown = False
-    for call in list(run.calls.values()):
-        frame, code, _ = _in_flight(program, run, call.id)
-        effects = nodes.side_effects(code.contract.hints, executed=True)
-        unknown = unknown or effects == "unknown"
-        path = (*frame.prefix, frame.step_id)
-        error = RunError("cancelled", message, frame.step_id, path, frame.attempt, effects)
-        note(run, frame, now=now, input=call.input, error=error)
-    run.error = RunError("cancelled", message, None, (), 1, "unknown" if unknown else "none")
+    message = storable(reason) if reason else "The run was cancelled."
+    effects = nodes.note_cancelled(Turn(run, now), run.frames.values(), message)
+    run.error = RunError("cancelled", message, None, (), 1, effects)
     flow.finish(run, "cancelled")
 
 

@@ -26,11 +26,11 @@ from wf_core.plan import (
     TemplateExpression,
     ValueExpression,
 )
+from wf_core.runtime.faults import refuse_deep
 from wf_core.runtime.views import View
 
 Evaluate = Callable[[View], JsonValue]
 Find = Callable[[View], JsonValue | Missing]
-Build = Callable[[View], dict[str, JsonValue]]
 
 
 def compile_expression(expression: Expression) -> Evaluate:
@@ -51,29 +51,42 @@ def compile_find(path: str, *, keep: bool = False) -> Find:
     return _find(parse_graph_path(path), keep=keep)
 
 
-def compile_object(targets: Mapping[str, Expression]) -> Build:
-    """Compile a map of local targets; the result builds the object. The target `.` stands for the whole of it."""
-    parts = [(parse_local_path(target), compile_expression(expression)) for target, expression in targets.items()]
+def compile_object(targets: Mapping[str, Expression], refusal: str) -> Evaluate:
+    """Compile a map of local targets; the result builds the object. The target `.` stands for the whole payload.
+
+    `refusal` is the code of the failure when the object nests too deeply to be stored.
+    """
+    parts = [
+        (parse_local_path(target), compile_built(expression, refusal, target)) for target, expression in targets.items()
+    ]
+    if len(parts) == 1 and not parts[0][0]:
+        return parts[0][1]
     if all(len(path) == 1 for path, _ in parts):
         flat = [(path[0], evaluate) for path, evaluate in parts]
+        return lambda view: {name: evaluate(view) for name, evaluate in flat}
 
-        def build_flat(view: View) -> dict[str, JsonValue]:
-            return {name: evaluate(view) for name, evaluate in flat}
-
-        return build_flat
-
-    def build(view: View) -> dict[str, JsonValue]:
+    def build(view: View) -> JsonValue:
         built: dict[str, JsonValue] = {}
         for path, evaluate in parts:
-            value = evaluate(view)
-            if not path:
-                if not isinstance(value, dict):
-                    raise StepFailed("input_invalid", f"The target . takes an object, got {type(value).__name__}.")
-                return value
-            _place(built, path, value)
+            _place(built, path, evaluate(view))
+        refuse_deep(refusal, "The object", built)
         return built
 
     return build
+
+
+def compile_built(expression: Expression, refusal: str, target: str) -> Evaluate:
+    """Compile an expression that fails with `refusal` where it nests values too deeply to be stored."""
+    evaluate = compile_expression(expression)
+    if not isinstance(expression, (ObjectExpression, ArrayExpression)):
+        return evaluate
+
+    def evaluate_within_bounds(view: View) -> JsonValue:
+        value = evaluate(view)
+        refuse_deep(refusal, f"What {target} is made of", value)
+        return value
+
+    return evaluate_within_bounds
 
 
 def _place(built: dict[str, JsonValue], path: tuple[str, ...], value: JsonValue) -> None:

@@ -1,8 +1,10 @@
-"""What is wrong with a value that does not fit its schema, put into words once for every error that says so."""
+"""What is wrong with a value, put into words once for every error that says so."""
 
 from dataclasses import dataclass
 
+from wf_core.errors import NotJson, StepFailed
 from wf_core.jsonvalue import JsonValue
+from wf_core.jsonvalue import check as check_json
 from wf_core.schemas import Check
 
 
@@ -25,3 +27,20 @@ def fault(check: Check | None, value: JsonValue, where: str) -> Fault | None:
         "; ".join(f"{problem.where}: {problem.message}" for problem in problems),
         [{"where": problem.where, "message": problem.message} for problem in problems],
     )
+
+
+def refuse_deep(code: str, what: str, value: JsonValue) -> None:
+    """Fail the step with `code` where a plan has nested values that came in, each within bounds, beyond what is stored.
+
+    Raises:
+        StepFailed
+    """
+    try:
+        check_json(value, "value")
+    except NotJson as bad:
+        raise StepFailed(code, f"{what} cannot be stored: {bad.reason}.", details=bad.details) from bad
+
+
+def storable(text: str) -> str:
+    """Give a text from outside as it can be stored: what is no character of a text (a lone surrogate) becomes `?`."""
+    return text if text.isascii() else text.encode(errors="replace").decode()

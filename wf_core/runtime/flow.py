@@ -10,7 +10,7 @@ from wf_core.jsonvalue import JsonValue
 from wf_core.plan import BREAK, END
 from wf_core.runtime.outputs import workflow_output
 from wf_core.runtime.traces import note
-from wf_core.runtime.tree import Turn, nudge, prune, wake, wake_or_park
+from wf_core.runtime.tree import Turn, admit, nudge, prune, wake
 from wf_core.state import Asking, ChildEnd, Frame, InChild, Looping, RunError, RunState, RunStatus, SideEffects
 
 
@@ -48,7 +48,7 @@ def advance(
     frame.step_id = target
     frame.started_at = None
     if asked:
-        wake_or_park(run, frame)
+        admit(run, frame)
     else:
         wake(run, frame)
 

@@ -8,11 +8,13 @@ from wf_core.jsonvalue import JsonValue
 from wf_core.paths import Missing
 from wf_core.plan import BREAK, END
 from wf_core.runtime.barriers import meet
+from wf_core.runtime.faults import refuse_deep
 from wf_core.runtime.flow import advance, pass_on
+from wf_core.runtime.nodes import note_cancelled
 from wf_core.runtime.patches import apply_writes
 from wf_core.runtime.program import ForeachCode
 from wf_core.runtime.targets import Target
-from wf_core.runtime.tree import Turn, grow, prune, rest, wake_or_park
+from wf_core.runtime.tree import Turn, admit, descend, grow, prune, rest
 from wf_core.runtime.views import view_of
 from wf_core.state import Frame, Looping, RunError, Write
 
@@ -44,24 +46,32 @@ def visit_loop(turn: Turn, frame: Frame, code: ForeachCode, loop: Looping) -> No
     """
     run = turn.run
     if loop.failures and code.step.on_item_error == "fail":
-        for child in list(loop.active.values()):
-            prune(run, run.frames[child])
-        pass_on(turn, frame, loop.failures[min(loop.failures)])
+        _give_up(turn, frame, loop)
         return
     serial = code.step.mode == "serial"
     if serial:
         _collect_serial(frame, code, loop)
     width = 1 if serial else code.step.max_active
     while loop.parked and loop.places < width:
-        answered = run.frames.get(loop.parked.pop(0))
-        if answered is not None:
-            wake_or_park(run, answered)
+        for number in loop.parked.pop(next(iter(loop.parked))):
+            admit(run, run.frames[number], within=frame)
     while _more(loop) and loop.places < width and not (serial and loop.active):
         _start_item(turn, frame, code, loop)
     if loop.active or _more(loop):
         rest(run, frame)
     else:
         _close(turn, frame, code, loop)
+
+
+def _give_up(turn: Turn, frame: Frame, loop: Looping) -> None:
+    """End the loop with the first failure, and the items that still go on with it."""
+    first = min(loop.failures)
+    items = [turn.run.frames[number] for number in loop.active.values()]
+    below = [each for item in items for each in descend(turn.run, item)]
+    note_cancelled(turn, below, f"The loop ended because its item {first} failed.")
+    for item in items:
+        prune(turn.run, item)
+    pass_on(turn, frame, loop.failures[first])
 
 
 def _more(loop: Looping) -> bool:
@@ -102,15 +112,15 @@ def _close(turn: Turn, frame: Frame, code: ForeachCode, loop: Looping) -> None:
 
 def _collect_serial(frame: Frame, code: ForeachCode, loop: Looping) -> None:
     """Commit the record of the item that just failed: serial writes commit as they come."""
-    if code.collect_to is None or not loop.failures:
-        return
-    index = max(loop.failures)
-    if index == loop.next_index - 1 and index not in loop.writes:
+    index = loop.next_index - 1
+    if code.collect_to is not None and index in loop.failures and index not in loop.writes:
         path, reducer, record = _collected(code.collect_to, loop, index, loop.failures[index])
         apply_writes(frame.program.shape, frame.layer, [(frame.program.shape.target(path, reducer), record)])
         loop.writes[index] = []
 
 
 def _collected(target: Target, loop: Looping, index: int, error: RunError) -> Write:
+    item = loop.items[index]
+    refuse_deep("state_invalid", f"The item {index}, which {target.text} collects,", item)
     record: dict[str, JsonValue] = {"code": error.code, "message": error.message, "step_id": error.step_id}
-    return target.path, "append", {"index": index, "item": loop.items[index], "error": record}
+    return target.path, "append", {"index": index, "item": item, "error": record}

@@ -1,19 +1,23 @@
 """Node steps: building a call, and what its result or failure means to the run."""
 
+from collections.abc import Iterable
 from datetime import timedelta
+from typing import Any
 
 from wf_core.calls.contract import ERROR_OUTCOME
 from wf_core.calls.retry import delay, may_retry, side_effects
 from wf_core.errors import NotJson, StepFailed
 from wf_core.jsonvalue import JsonValue, check, dumps
+from wf_core.runtime.faults import storable
 from wf_core.runtime.flow import advance, fail_step
 from wf_core.runtime.outputs import map_result, require
 from wf_core.runtime.patches import apply_writes
 from wf_core.runtime.program import NodeCode
+from wf_core.runtime.traces import note
 from wf_core.runtime.tree import Turn
 from wf_core.runtime.views import view_of
 from wf_core.runtime.work import CallFailure, Invocation
-from wf_core.state import Call, Calling, Delayed, Frame, SideEffects
+from wf_core.state import Call, Calling, Delayed, Frame, RunError, SideEffects
 
 CAPABILITY_ERROR = "capability_error"
 
@@ -27,6 +31,8 @@ def visit_node(turn: Turn, frame: Frame, code: NodeCode) -> Invocation | None:
     run = turn.run
     arguments = code.build_input(view_of(run, frame))
     require("input_invalid", f"The input of {code.capability}", code.input_check, arguments, "input")
+    if not isinstance(arguments, dict):
+        raise StepFailed("input_invalid", f"The input of {code.capability} is no object.")
     call = Call(f"c{run.counters.call}", frame.id, code.capability, arguments, frame.attempt, turn.now)
     run.counters.call += 1
     if code.contract.deferred:
@@ -63,7 +69,7 @@ def visit_due(turn: Turn, frame: Frame, code: NodeCode, call: Call) -> Invocatio
 def complete_call(turn: Turn, frame: Frame, code: NodeCode, call: Call, outcome: str, output: JsonValue) -> None:
     """Take the result of a call."""
     del turn.run.calls[call.id]
-    known: SideEffects = side_effects(code.contract.hints, executed=True)
+    known = _known_effects(code, call, executed=True)
     try:
         _judge(code, outcome, output)
         _succeed(turn, frame, code, call, outcome, output)
@@ -79,8 +85,10 @@ def complete_call(turn: Turn, frame: Frame, code: NodeCode, call: Call, outcome:
 def fail_call(turn: Turn, frame: Frame, code: NodeCode, call: Call, failure: CallFailure, *, jitter: float) -> None:
     """Take the failure of an attempt: another attempt later, the route `error`, or the failure of the step."""
     del turn.run.calls[call.id]
-    hints, retry = code.contract.hints, code.step.retry
-    if retry is not None and may_retry(retry, hints, attempt=call.attempt, executed=failure.executed):
+    retry = code.step.retry
+    known = _known_effects(code, call, executed=failure.executed)
+    if retry is not None and may_retry(retry, code.contract.hints, attempt=call.attempt, executed=failure.executed):
+        call.side_effects = known
         due_at = turn.now + delay(retry, attempt=call.attempt, jitter=jitter)
         frame.activity = Delayed(due_at, call)
         turn.run.delays[frame.id] = due_at
@@ -91,14 +99,47 @@ def fail_call(turn: Turn, frame: Frame, code: NodeCode, call: Call, failure: Cal
         and ERROR_OUTCOME in code.step.routes
     ):
         try:
-            _succeed(turn, frame, code, call, ERROR_OUTCOME, {"message": failure.message})
+            _succeed(turn, frame, code, call, ERROR_OUTCOME, {"message": storable(failure.message)})
             return
         except StepFailed as failed:
             error = failed
     else:
-        error = StepFailed(failure.code, failure.message, details=failure.details)
-    known = side_effects(hints, executed=failure.executed)
+        error = StepFailed(storable(failure.code), storable(failure.message), details=_storable_details(failure))
     fail_step(turn, frame, error, side_effects=known, input=call.input)
+
+
+def note_cancelled(turn: Turn, frames: Iterable[Frame], message: str) -> SideEffects:
+    """Note the calls among these frames that end unfinished, and say what is known of the effects of all together."""
+    together: SideEffects = "none"
+    for frame in frames:
+        code: Any = frame.program.steps[frame.step_id]
+        match frame.activity:
+            case Calling(call=call_id):
+                call, executed = turn.run.calls[call_id], True
+            case Delayed(call=call):
+                executed = False
+            case _:
+                continue
+        known = _known_effects(code, call, executed=executed)
+        if known == "unknown":
+            together = known
+        error = RunError("cancelled", message, frame.step_id, (*frame.prefix, frame.step_id), frame.attempt, known)
+        note(turn.run, frame, now=turn.now, input=call.input, error=error)
+    return together
+
+
+def _known_effects(code: NodeCode, call: Call, *, executed: bool) -> SideEffects:
+    """Say what is known of a call's effects, its earlier attempts included."""
+    return "unknown" if call.side_effects == "unknown" else side_effects(code.contract.hints, executed=executed)
+
+
+def _storable_details(failure: CallFailure) -> dict[str, JsonValue]:
+    """Give what a failure tells for machines, as far as it is JSON: a failure is taken whatever it brings."""
+    try:
+        check(failure.details, "details")
+    except NotJson as bad:
+        return {"refused": str(bad)}
+    return failure.details
 
 
 def _sleep(turn: Turn, frame: Frame, call: Call) -> None:

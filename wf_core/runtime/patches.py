@@ -10,12 +10,15 @@ from itertools import combinations
 
 from wf_core.errors import StepFailed
 from wf_core.jsonvalue import JsonValue
-from wf_core.paths import MISSING, Missing, lookup, overlaps
-from wf_core.runtime.faults import fault
+from wf_core.paths import MISSING, Missing, format_path, lookup, overlaps
+from wf_core.runtime.faults import fault, refuse_deep
 from wf_core.runtime.targets import Segments, StateShape, Target
 from wf_core.schemas import Check
 from wf_core.state import Layer, Write
 from wf_core.std.reducers import reduce
+
+_SHALLOW = 16
+"""Segments of a path that a stored document has room for above any value that a step may give."""
 
 Changes = dict[str, dict[str, JsonValue]]
 """For the trace: state path -> {reducer: the incoming value}. What an append notes is the element, not the list."""
@@ -28,8 +31,11 @@ class _Plan:
     fields: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     """Field -> its new value."""
     appends: list[tuple[Segments, JsonValue]] = field(default_factory=list[tuple[Segments, JsonValue]])
+    """List -> element, of the appends that are proved valid already."""
     unproved: dict[str, None] = field(default_factory=dict[str, None])
     """Fields that have to be checked as a whole, in the order in which they were touched."""
+    local: dict[Segments, Target] = field(default_factory=dict[Segments, Target])
+    """Paths whose value alone has to be checked."""
 
 
 def apply_writes(shape: StateShape, layer: Layer, writes: Sequence[tuple[Target, JsonValue]]) -> Changes:
@@ -39,9 +45,8 @@ def apply_writes(shape: StateShape, layer: Layer, writes: Sequence[tuple[Target,
         StepFailed: `reducer_type_error` or `state_invalid`; the layer is as it was.
     """
     plan = _Plan()
-    several = len(writes) > 1
     for target, value in writes:
-        if several or not _plan_appends(plan, layer, target, [value]):
+        if not _plan_appends(plan, layer, target, [value]):
             _plan_write(plan, layer, target, target.reducer, value)
     _prove(shape, plan)
     _commit(plan, layer, [(target.path, target.reducer, value) for target, value in writes])
@@ -102,9 +107,11 @@ def _plan_write(plan: _Plan, layer: Layer, target: Target, reducer: str, value: 
     name = target.path[0]
     base: JsonValue | Missing = plan.fields[name] if name in plan.fields else layer.field(name)
     written, existed = _written(base, target.path[1:], target, reducer, value)
+    if len(target.path) > _SHALLOW:
+        refuse_deep("state_invalid", target.text, written)
     plan.fields[name] = written
     if target.local and existed:
-        _require(target.check, lookup(written, target.path[1:]), target.text)
+        plan.local[target.path] = target
     else:
         plan.unproved[name] = None
 
@@ -125,8 +132,12 @@ def _written(
 
 
 def _prove(shape: StateShape, plan: _Plan) -> None:
+    """Check what will be there when all writes are done; what was there in between is nobody's concern."""
     for name in plan.unproved:
-        _require(shape.field_check(name), plan.fields[name], f"state.{name}")
+        _require(shape.field_check(name), plan.fields[name], format_path(("state", name)))
+    for path, target in plan.local.items():
+        if path[0] not in plan.unproved:
+            _require(target.check, lookup(plan.fields[path[0]], path[1:]), target.text)
 
 
 def _require(check: Check | None, value: JsonValue | Missing, where: str) -> None:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from wf_core.calls.contract import Contract
-from wf_core.jsonvalue import JsonValue
 from wf_core.paths import parse_local_path, parse_state_target
 from wf_core.plan import (
     ConditionStep,
@@ -17,9 +16,10 @@ from wf_core.plan import (
     OptionalSource,
     SubgraphStep,
     WorkflowPlan,
+    WorkflowRef,
 )
 from wf_core.runtime.conditions import Ask, compile_condition
-from wf_core.runtime.expressions import Build, Evaluate, Find, compile_expression, compile_find, compile_object
+from wf_core.runtime.expressions import Evaluate, Find, compile_built, compile_find, compile_object
 from wf_core.runtime.targets import Segments, StateShape, Target
 from wf_core.schemas import Check, compile_schema
 
@@ -41,7 +41,7 @@ class NodeCode:
     step: NodeStep
     capability: str
     contract: Contract
-    build_input: Build
+    build_input: Evaluate
     input_check: Check | None
     output_check: Check | None
     output: tuple[Mapped, ...]
@@ -67,7 +67,7 @@ class EndCode:
 @dataclass(frozen=True, slots=True)
 class InterruptCode:
     step: InterruptStep
-    build_request: Build
+    build_request: Evaluate
     request_check: Check | None
     resume: tuple[Mapped, ...]
 
@@ -83,7 +83,7 @@ class ForeachCode:
 class SubgraphCode:
     step: SubgraphStep
     child: "Program"
-    build_input: Build
+    build_input: Evaluate
     output: tuple[Mapped, ...]
 
 
@@ -98,7 +98,7 @@ class Program:
     shape: StateShape
     input_check: Check | None
     initial_state: tuple[tuple[Target, Evaluate], ...]
-    build_output: Build | None
+    build_output: Evaluate | None
     """None: the properties of the output schema that state has."""
     output_names: tuple[str, ...]
     output_check: Check | None
@@ -134,6 +134,7 @@ class _Compiler:
         self._contracts = contracts
         self._children = children
         self._checks: dict[str, tuple[Check | None, Check | None]] = {}
+        self._saved: dict[tuple[str, int], Program] = {}
 
     def compile(self, document: Mapping[str, Any]) -> Program:
         plan = WorkflowPlan.model_validate(dict(document))
@@ -153,10 +154,10 @@ class _Compiler:
             shape=shape,
             input_check=compile_schema(plan.input_schema),
             initial_state=tuple(
-                (shape.target(parse_state_target(target)), compile_expression(expression))
+                (shape.target(parse_state_target(target)), compile_built(expression, "state_invalid", target))
                 for target, expression in plan.initial_state.items()
             ),
-            build_output=None if plan.output is None else compile_object(plan.output),
+            build_output=None if plan.output is None else compile_object(plan.output, "output_invalid"),
             output_names=tuple(properties),
             output_check=compile_schema(plan.output_schema),
             steps={step_id: compilers[type(step)](shape, step) for step_id, step in plan.steps.items()},
@@ -172,7 +173,7 @@ class _Compiler:
             step=step,
             capability=name,
             contract=contract,
-            build_input=compile_object(step.input),
+            build_input=compile_object(step.input, "input_invalid"),
             input_check=input_check,
             output_check=output_check,
             output=_compile_map(shape, step.output),
@@ -184,7 +185,10 @@ class _Compiler:
 
     def _interrupt(self, shape: StateShape, step: InterruptStep) -> InterruptCode:
         return InterruptCode(
-            step, compile_object(step.request), compile_schema(step.request_schema), _compile_map(shape, step.resume)
+            step=step,
+            build_request=compile_object(step.request, "request_invalid"),
+            request_check=compile_schema(step.request_schema),
+            resume=_compile_map(shape, step.resume),
         )
 
     def _foreach(self, shape: StateShape, step: ForeachStep) -> ForeachCode:
@@ -193,12 +197,21 @@ class _Compiler:
         return ForeachCode(step, compile_find(step.over, keep=True), collect_to)
 
     def _subgraph(self, shape: StateShape, step: SubgraphStep) -> SubgraphCode:
-        reference = step.workflow
+        return SubgraphCode(
+            step=step,
+            child=self._child(step.workflow),
+            build_input=compile_object(step.input, "input_invalid"),
+            output=_compile_map(shape, step.output),
+        )
+
+    def _child(self, reference: WorkflowRef) -> Program:
+        """Compile a child plan; a saved one only once, however many steps run it."""
         if reference.plan is not None:
-            document: Mapping[str, JsonValue] = reference.plan
-        else:
-            document = self._children[(reference.artifact_id or "", reference.version or 0)]
-        return SubgraphCode(step, self.compile(document), compile_object(step.input), _compile_map(shape, step.output))
+            return self.compile(reference.plan)
+        key = (reference.artifact_id or "", reference.version or 0)
+        if key not in self._saved:
+            self._saved[key] = self.compile(self._children[key])
+        return self._saved[key]
 
 
 def _compile_map(shape: StateShape, entries: Mapping[str, str | OptionalSource]) -> tuple[Mapped, ...]:

@@ -71,11 +71,16 @@ class StateShape:
             found = self._targets[path, reducer] = self._compile(path, reducer)
         return found
 
+    def _starts_valid(self, name: str) -> bool:
+        """Tell whether a default fits its schema; where it does not, each write is judged by the whole field."""
+        check = self.field_check(name)
+        return check is None or name not in self.defaults or check.accepts(self.defaults[name])
+
     def _compile(self, path: Segments, reducer: str | None) -> Target:
         document: JsonSchema = self._schema
         schema = document
         at: Segments = ()
-        local = True
+        local = self._starts_valid(path[0])
         for depth, segment in enumerate(path):
             if depth and not (isinstance(schema, dict) and schema.keys() <= _PLAIN):
                 local = False

@@ -3,12 +3,16 @@
 `wf_core.runtime.foreach` bounds the items that execute by what this module counts.
 """
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
+from types import NoneType
 
+from wf_core.errors import StateCorrupt, StepFailed
 from wf_core.plan import ForeachStep
 from wf_core.runtime.patches import merge_writes
-from wf_core.runtime.program import Program
+from wf_core.runtime.program import ForeachCode, InterruptCode, NodeCode, Program, SubgraphCode
 from wf_core.state import Asking, Calling, Delayed, Frame, InChild, Layer, Lineage, Looping, Role, RunState
 
 
@@ -56,6 +60,7 @@ def grow(
 
 def wake(run: RunState, frame: Frame) -> None:
     """Let a frame go on when its turn comes."""
+    frame.parked = False
     run.ready.append(frame.id)
     if not frame.awake:
         frame.awake = True
@@ -64,8 +69,8 @@ def wake(run: RunState, frame: Frame) -> None:
 
 def nudge(run: RunState, frame: Frame) -> None:
     """Let a frame look at the frames below it again, unless it is about to."""
-    if not frame.awake:
-        wake(run, frame)
+    if not (frame.awake or frame.parked):
+        admit(run, frame)
 
 
 def rest(run: RunState, frame: Frame) -> None:
@@ -75,14 +80,22 @@ def rest(run: RunState, frame: Frame) -> None:
         _shift(run, frame, -1)
 
 
-def wake_or_park(run: RunState, frame: Frame) -> None:
-    """Let an answered frame go on as soon as the loops around it have a place for it."""
+def admit(run: RunState, frame: Frame, *, within: Frame | None = None) -> None:
+    """Let a frame that waited go on as soon as the loops around it have a place for its item.
+
+    `within` is a loop that has just given the item one, so that it and the loops around it need not be asked.
+    """
     inner = frame
     while inner.parent is not None:
         outer = run.frames[inner.parent]
+        if outer is within:
+            break
         loop = outer.activity
-        if isinstance(loop, Looping) and inner.busy == 0 and loop.places >= _width(outer):
-            loop.parked.append(frame.id)
+        # An item that executes holds its place already; no other overtakes those that wait for one.
+        full = isinstance(loop, Looping) and (loop.parked or loop.places >= _width(outer))
+        if isinstance(loop, Looping) and inner.index is not None and inner.busy == 0 and full:
+            frame.parked = True
+            loop.parked.setdefault(inner.index, []).append(frame.id)
             return
         inner = outer
     wake(run, frame)
@@ -90,7 +103,7 @@ def wake_or_park(run: RunState, frame: Frame) -> None:
 
 def prune(run: RunState, frame: Frame) -> None:
     """Remove a frame and everything below it: calls (their driver is to cancel them), questions, writes, scopes."""
-    for child in _children(run, frame):
+    for child in list(children(run, frame)):
         prune(run, child)
     match frame.activity:
         case Calling(call=call):
@@ -110,54 +123,98 @@ def prune(run: RunState, frame: Frame) -> None:
         del run.scopes[frame.scope]
 
 
-def _children(run: RunState, frame: Frame) -> list[Frame]:
+def children(run: RunState, frame: Frame) -> Iterator[Frame]:
+    """Yield the frames right below a frame, as far as they still are."""
     match frame.activity:
         case InChild(frame=child):
             numbers = [child]
-        case Looping() as loop:
-            numbers = list(loop.active.values())
+        case Looping(active=active):
+            numbers = list(active.values())
         case _:
             numbers = []
-    return [run.frames[number] for number in numbers if number in run.frames]
+    yield from (run.frames[number] for number in numbers if number in run.frames)
+
+
+def descend(run: RunState, frame: Frame) -> Iterator[Frame]:
+    """Yield a frame and every frame below it."""
+    yield frame
+    for child in children(run, frame):
+        yield from descend(run, child)
 
 
 def link(run: RunState, program: Program) -> None:
-    """Give the frames of a loaded state the parts of their program, and derive what is not stored."""
+    """Give the frames of a loaded state the parts of their program, and derive what is not stored.
+
+    Raises:
+        StateCorrupt: the state is no state of this program.
+    """
     if run.linked is program:
         return
-    for lineage in run.lineages.values():
-        layer = lineage.layer
-        layer.parent = run.scopes[lineage.scope].layer if lineage.parent is None else run.lineages[lineage.parent].layer
-        log, layer.log = layer.log or [], []
-        layer.values.clear()
-        layer.lazy.clear()
-        merge_writes(program.at(run.scopes[lineage.scope].program).shape, layer, [log])
-    for frame in run.frames.values():
-        frame.awake, frame.busy = False, 0
-        if isinstance(frame.activity, Looping):
-            frame.activity.places = 0
-        _link_frame(run, frame, program.at(run.scopes[frame.scope].program))
-    ready = set(run.ready)
-    run.delays = {
-        frame.id: frame.activity.due_at
-        for frame in run.frames.values()
-        if isinstance(frame.activity, Delayed) and frame.id not in ready
-    }
-    for frame in run.frames.values():
-        if frame.id in ready or isinstance(frame.activity, (Calling, Delayed)):
-            frame.awake = True
-            _shift(run, frame, 1)
+    try:
+        _replay_lineages(run, program)
+        for frame in run.frames.values():
+            _link_frame(run, frame, program.at(run.scopes[frame.scope].program))
+            frame.awake, frame.parked, frame.busy = False, False, 0
+            if isinstance(frame.activity, Looping):
+                frame.activity.places = 0
+    except (KeyError, StepFailed) as exc:
+        raise StateCorrupt(f"The stored run does not belong to this plan: {exc}") from exc
+    _derive_activity(run)
     run.linked = program
 
 
+def _replay_lineages(run: RunState, program: Program) -> None:
+    """Write again what the items of concurrent loops have written, outer items first."""
+    for lineage in run.lineages.values():
+        below = run.scopes[lineage.scope].layer if lineage.parent is None else run.lineages[lineage.parent].layer
+        log = lineage.layer.log or []
+        lineage.layer = Layer({}, below, [])
+        merge_writes(program.at(run.scopes[lineage.scope].program).shape, lineage.layer, [log])
+
+
+def _derive_activity(run: RunState) -> None:
+    ready = set(run.ready)
+    run.delays.clear()
+    for frame in run.frames.values():
+        match frame.activity:
+            case Delayed(due_at=due_at) if frame.id not in ready:
+                run.delays[frame.id] = due_at
+            case Looping(parked=parked):
+                for number in chain.from_iterable(parked.values()):
+                    run.frames[number].parked = True
+            case _:
+                pass
+        if frame.id in ready or isinstance(frame.activity, (Calling, Delayed)):
+            frame.awake = True
+            _shift(run, frame, 1)
+
+
 def _link_frame(run: RunState, frame: Frame, program: Program) -> None:
+    """Give a frame its program and its layer, and see that its step is one that does what the frame does.
+
+    Raises:
+        KeyError: the program has no such step.
+    """
     frame.program = program
+    if not isinstance(program.steps[frame.step_id], _STEPS_OF[type(frame.activity)]):
+        raise KeyError(frame.step_id)
     frame.layer = run.scopes[frame.scope].layer if frame.lineage is None else run.lineages[frame.lineage].layer
     if frame.parent is not None:
         outer = run.frames[frame.parent]
         frame.prefix = (*outer.prefix, outer.step_id)
         if frame.index is not None:
             frame.prefix += (str(frame.index),)
+
+
+_STEPS_OF: Mapping[type, type | tuple[type, ...]] = {
+    NoneType: object,
+    Calling: NodeCode,
+    Delayed: NodeCode,
+    Asking: InterruptCode,
+    InChild: SubgraphCode,
+    Looping: ForeachCode,
+}
+"""Activity -> the kinds of step whose frames may have it."""
 
 
 def _shift(run: RunState, frame: Frame, by: int) -> None:

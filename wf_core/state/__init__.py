@@ -10,10 +10,9 @@ from wf_core.state.frames import (
     Looping,
     Role,
     RunError,
-    SideEffects,
 )
 from wf_core.state.layers import Layer, Write
-from wf_core.state.pending import Call, Interrupt
+from wf_core.state.pending import Call, Interrupt, JsonSchema, SideEffects
 from wf_core.state.run import FINAL, Counters, Lineage, RunState, RunStatus, Scope
 
 __all__ = [
@@ -27,6 +26,7 @@ __all__ = [
     "Frame",
     "InChild",
     "Interrupt",
+    "JsonSchema",
     "Layer",
     "Lineage",
     "Looping",

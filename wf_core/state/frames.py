@@ -10,10 +10,9 @@ from typing import Any, Literal
 
 from wf_core.jsonvalue import JsonValue
 from wf_core.state.layers import Layer, Write
-from wf_core.state.pending import Call
+from wf_core.state.pending import Call, SideEffects
 
 Role = Literal["root", "item", "child"]
-SideEffects = Literal["none", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +95,8 @@ class Looping:
     """Item index -> why it failed."""
     broken: bool = False
     """An item took `__break__`."""
-    parked: list[int] = field(default_factory=list[int])
-    """Frames that were answered while every place was taken, in the order of their answers."""
+    parked: dict[int, list[int]] = field(default_factory=dict[int, list[int]])
+    """Item index -> frames of the item that could go on, had it a place; in the order in which places are given."""
     places: int = field(default=0, compare=False)
     """Items that execute; one that waits for an answer holds no place. Derived, never stored."""
 
@@ -133,5 +132,7 @@ class Frame:
     """Step ids and item indexes from the root to this frame."""
     awake: bool = field(default=False, repr=False, compare=False)
     """It is ready, calls, or waits for a time: anything but an answer or a frame below."""
+    parked: bool = field(default=False, repr=False, compare=False)
+    """It waits for a place in a loop around it."""
     busy: int = field(default=0, repr=False, compare=False)
     """How many of this frame itself and the frames right below are awake, or have somebody awake below them."""

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from wf_core.jsonvalue import JsonValue
 
 JsonSchema = dict[str, Any] | bool
+SideEffects = Literal["none", "unknown"]
 
 
 @dataclass(slots=True)
@@ -22,6 +23,8 @@ class Call:
     """Counts from 1."""
     started_at: datetime
     """When this attempt began, aware UTC."""
+    side_effects: SideEffects = "none"
+    """What is known of the attempts before this one."""
 
 
 @dataclass(slots=True)

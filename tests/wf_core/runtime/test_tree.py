@@ -1,0 +1,277 @@
+"""Who executes, who waits for a place, what a removed frame takes with it, and what is derived after a load."""
+
+from typing import Any
+
+import pytest
+
+from tests.wf_core.kernel import LIST, Driver, ask, begin, child, each, loop, node, path, plan, put
+from wf_core.codec import dump_run, load_run
+from wf_core.errors import StateCorrupt
+from wf_core.runtime import Stopped, Waiting, next_work
+from wf_core.runtime.tree import link
+from wf_core.state import Delayed, Frame, Looping
+
+RELOADING = pytest.mark.parametrize("reloading", [False, True])
+
+
+def asking(width: int, then: str = "call") -> dict[str, Any]:
+    """Write a loop whose items ask, and call when they were answered."""
+    steps = {
+        "each": each("ask", max_active=width),
+        "ask": ask(then, request={"x": path("context.x")}),
+        "call": node(input={"value": path("context.x")}, output={"state.seen": "value"}),
+    }
+    return plan(steps, {"seen": LIST}, output={"seen": path("state.seen")})
+
+
+def executing(drive: Driver) -> list[Any]:
+    return [call.input["value"] for call in drive.pending.values()]
+
+
+@RELOADING
+def test_an_item_that_waits_for_an_answer_holds_no_place(reloading: bool) -> None:
+    drive = begin(asking(1), {"items": ["a", "b", "c"]}, reloading=reloading)
+    assert drive.look() == Stopped("interrupted")
+    assert [one.payload for one in drive.run.interrupts.values()] == [{"x": "a"}, {"x": "b"}, {"x": "c"}]
+
+
+@RELOADING
+def test_answers_that_come_while_every_place_is_taken_wait_in_the_order_of_the_answers(reloading: bool) -> None:
+    drive = begin(asking(1), {"items": ["a", "b", "c"]}, reloading=reloading)
+    drive.look()
+    order: list[Any] = []
+    for interrupt in ("int_3", "int_1", "int_2"):
+        drive.answer(interrupt_id=interrupt)
+    while not isinstance(drive.look(), Stopped):
+        order += executing(drive)
+        drive.deliver()
+    assert order == ["c", "a", "b"]
+    assert drive.most_pending == 1
+    assert drive.run.output == {"seen": ["a", "b", "c"]}
+
+
+@RELOADING
+def test_an_answered_item_comes_before_one_that_has_not_begun(reloading: bool) -> None:
+    steps = {
+        "each": each("which", max_active=1),
+        "which": {
+            "type": "condition",
+            "check": {"op": "eq", "left": path("context.x"), "right": {"value": "ask"}},
+            "routes": {"true": "ask", "false": "call"},
+        },
+        "ask": ask("call"),
+        "call": node(input={"value": path("context.x")}),
+    }
+    drive = begin(plan(steps), {"items": ["ask", "b", "c"]}, reloading=reloading)
+    drive.look()
+    assert executing(drive) == ["b"]
+    drive.answer()
+    drive.deliver()
+    drive.look()
+    assert executing(drive) == ["ask"]
+
+
+def test_an_answer_does_not_overtake_those_that_wait_for_a_place_that_has_just_become_free() -> None:
+    drive = begin(asking(1), {"items": ["a", "b", "c"]})
+    drive.look()
+    drive.answer(interrupt_id="int_1")
+    drive.answer(interrupt_id="int_2")
+    drive.look()
+    drive.deliver()
+    drive.answer(interrupt_id="int_3")
+    drive.look()
+    assert executing(drive) == ["b"]
+
+
+def nested(outer: int, inner: int, then: str = "call") -> dict[str, Any]:
+    """Write a loop of loops whose items ask if they are `?`, and call when they are not or were answered."""
+    steps = {
+        "outer": {**each("inner", max_active=outer), "as": "row"},
+        "inner": each("which", over="context.row", max_active=inner),
+        "which": {
+            "type": "condition",
+            "check": {"op": "matches", "left": path("context.x"), "right": {"value": "^[?]"}},
+            "routes": {"true": "ask", "false": "call"},
+        },
+        "ask": ask(then),
+        "call": node(input={"value": path("context.x")}, output={"state.seen": "value"}),
+    }
+    return plan(steps, {"seen": LIST}, output={"seen": path("state.seen")})
+
+
+@RELOADING
+def test_an_answer_deep_inside_an_item_waits_for_a_place_of_the_outer_loop(reloading: bool) -> None:
+    drive = begin(nested(1, 4), {"items": [["?1", "?2"], ["b"]]}, reloading=reloading)
+    drive.look()
+    assert executing(drive) == ["b"]
+    drive.answer(interrupt_id="int_1")
+    drive.answer(interrupt_id="int_2")
+    assert isinstance(drive.look(), Waiting)
+    assert executing(drive) == ["b"]
+    drive.deliver()
+    drive.look()
+    assert executing(drive) == ["?1", "?2"]
+    assert drive.go().output == {"seen": ["?1", "?2", "b"]}
+
+
+@RELOADING
+def test_an_item_that_has_its_place_again_goes_on_in_all_its_parts(reloading: bool) -> None:
+    """A part that was answered later does not wait for another place, and another item waits for the one."""
+    drive = begin(nested(1, 4), {"items": [["?1", "?2"], ["?3"], ["b"]]}, reloading=reloading)
+    drive.look()
+    drive.answer(interrupt_id="int_1")
+    drive.answer(interrupt_id="int_3")
+    drive.deliver()
+    drive.look()
+    assert executing(drive) == ["?1"]
+    drive.answer(interrupt_id="int_2")
+    drive.look()
+    assert executing(drive) == ["?1", "?2"]
+    assert drive.go().output == {"seen": ["?1", "?2", "?3", "b"]}
+
+
+@RELOADING
+def test_an_item_that_ends_with_its_answer_does_not_give_its_loop_a_place_that_it_has_not(reloading: bool) -> None:
+    """The inner loop could start its next item, but the outer one executes another item already."""
+    drive = begin(nested(1, 1, then="__end__"), {"items": [["?1", "?2"], ["b"]]}, reloading=reloading)
+    drive.look()
+    assert executing(drive) == ["b"]
+    drive.answer(interrupt_id="int_1")
+    drive.answer(interrupt_id="int_2")
+    drive.look()
+    loops = [one for one in drive.run.frames.values() if isinstance(one.activity, Looping)]
+    assert loops[0].activity.parked == {0: [loops[1].id]}  # type: ignore[union-attr]
+    assert drive.go().output == {"seen": ["b"]}
+
+
+@RELOADING
+def test_an_item_whose_answer_fails_waits_for_a_place_before_its_loop_goes_on(reloading: bool) -> None:
+    document = nested(1, 1)
+    document["steps"]["ask"]["resume"] = {"state.said": "said"}
+    document["state_schema"]["properties"]["said"] = {"reducer": "max"}
+    document["steps"]["inner"]["on_item_error"] = "skip"
+    document["steps"]["inner"]["max_active"] = 1
+    serial = {**document, "steps": {**document["steps"], "inner": {**document["steps"]["inner"], "mode": "serial"}}}
+    drive = begin(serial, {"items": [["?1", "c"], ["b"]]}, reloading=reloading)
+    drive.look()
+    assert executing(drive) == ["b"]
+    drive.answer({}, "int_1")
+    drive.look()
+    assert executing(drive) == ["b"]
+    drive.deliver()
+    drive.look()
+    assert executing(drive) == ["c"]
+
+
+@RELOADING
+def test_a_child_workflow_inside_an_item_waits_for_the_items_place(reloading: bool) -> None:
+    inner = plan({"ask": ask(resume={"state.said": "."})}, {"said": {}}, output={"said": path("state.said")})
+    steps = {
+        "each": each("which", max_active=1),
+        "which": {
+            "type": "condition",
+            "check": {"op": "eq", "left": path("context.x"), "right": {"value": "ask"}},
+            "routes": {"true": "sub", "false": "call"},
+        },
+        "sub": child(inner, "call"),
+        "call": node(input={"value": path("context.x")}),
+    }
+    drive = begin(plan(steps), {"items": ["ask", "b"]}, reloading=reloading)
+    drive.look()
+    drive.answer("yes")
+    drive.look()
+    assert executing(drive) == ["b"]
+    drive.deliver()
+    drive.look()
+    assert executing(drive) == ["ask"]
+
+
+@RELOADING
+def test_a_serial_item_is_answered_before_the_next_one_begins(reloading: bool) -> None:
+    steps = {"each": loop("ask"), "ask": ask("note", request={"x": path("context.x")})}
+    steps["note"] = put("state.seen", path("context.x"))
+    drive = begin(plan(steps, {"seen": LIST}, output={"seen": path("state.seen")}), {"items": [1, 2]}, reloading=reloading)
+    for x in (1, 2):
+        drive.go()
+        assert [one.payload for one in drive.run.interrupts.values()] == [{"x": x}]
+        drive.answer()
+    assert drive.go().output == {"seen": [1, 2]}
+
+
+def test_nobody_is_awake_while_every_item_waits_for_an_answer() -> None:
+    drive = begin(asking(4), {"items": ["a", "b"]})
+    drive.look()
+    assert [(frame.awake, frame.busy) for frame in drive.run.frames.values()] == [(False, 0)] * 3
+
+
+# After a load
+
+
+def interrupted() -> Driver:
+    drive = begin(nested(2, 2), {"items": [["?1", "b"], ["?2"]]})
+    drive.look()
+    drive.deliver()
+    drive.look()
+    return drive
+
+
+def derived(frames: dict[int, Frame]) -> list[Any]:
+    return [(one.prefix, one.awake, one.parked, one.busy, one.layer.whole()) for one in frames.values()]
+
+
+def test_what_is_not_stored_is_derived_as_it_was() -> None:
+    drive = interrupted()
+    loaded = load_run(dump_run(drive.run))
+    link(loaded, drive.program)
+    assert derived(loaded.frames) == derived(drive.run.frames)
+    assert loaded == drive.run
+
+
+def test_another_compilation_of_the_plan_may_take_a_run_over_without_a_load() -> None:
+    """Lists that the former layers owned are not appended to in place: the layers below may hold them."""
+    steps = {
+        "first": put("state.seen", {"value": 0}, "each"),
+        "each": each("one"),
+        "one": put("state.seen", path("context.x"), "look"),
+        "look": node(input={"seen": path("state.seen")}, to="two"),
+        "two": put("state.seen", path("context.x"), "look2"),
+        "look2": node(input={"seen": path("state.seen")}),
+    }
+    document = plan(steps, {"seen": LIST}, output={"seen": path("state.seen")})
+    drive = begin(document, {"items": ["a", "b"]})
+    while not isinstance(drive.look(), Stopped):
+        drive.deliver()
+        drive.program = begin(document).program
+    assert drive.run.output == {"seen": [0, "a", "a", "b", "b"]}
+
+
+def test_a_delayed_frame_keeps_its_time() -> None:
+    drive = begin(plan({"nap": node("t.sleep", input={"seconds": {"value": 60}})}), reloading=True)
+    first, second = drive.look(), drive.look()
+    assert first == second
+    assert isinstance(drive.run.frames[0].activity, Delayed)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        plan({"other": node(input={"value": {"value": 1}})}),
+        plan({"call": ask()}),
+        plan({"call": {"type": "join", "routes": {"ok": "__end__"}}}),
+    ],
+)
+def test_a_run_of_another_plan_is_refused_as_damaged(document: dict[str, Any]) -> None:
+    drive = begin(plan({"call": node(input={"value": {"value": 1}})}))
+    drive.look()
+    stranger = load_run(dump_run(drive.run))
+    with pytest.raises(StateCorrupt):
+        next_work(begin(document).program, stranger, now=drive.now)
+
+
+def test_writes_that_do_not_fit_the_plan_are_refused_as_damaged() -> None:
+    drive = begin(asking(2), {"items": ["a"]})
+    drive.look()
+    drive.answer()
+    drive.run.lineages[1].layer.log = [(("seen",), "add", "no number")]
+    with pytest.raises(StateCorrupt):
+        next_work(drive.program, load_run(dump_run(drive.run)), now=drive.now)
