@@ -10,7 +10,6 @@ import importlib
 import itertools
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import redirect_stdout
 from functools import partial
 from importlib.abc import MetaPathFinder
 from importlib.machinery import (
@@ -23,7 +22,6 @@ from importlib.machinery import (
 )
 from importlib.util import find_spec, module_from_spec
 from pathlib import Path
-from threading import Lock
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -31,7 +29,6 @@ OURS = frozenset({"wf_core", "wf_artifacts", "wf_mcp"})
 """Never taken from a source's folder: a second `wf_core` would have another `capability`."""
 
 _numbers = itertools.count(1)
-_import_lock = Lock()
 
 
 class PrivateModules:
@@ -43,15 +40,13 @@ class PrivateModules:
         self._finder = _Finder(self)
 
     def load(self, module: str) -> ModuleType:
-        """Import `module` (dots allowed) from the folder. What it prints goes to stderr.
+        """Import `module` (dots allowed) from the folder.
 
         Raises whatever the module raises, `SystemExit` included, and `ModuleNotFoundError` where there is none.
         """
         sys.meta_path.insert(0, self._finder)
         sys.modules[self.package] = module_from_spec(_package_spec(self.package, self.folder))
-        # One at a time: stdout is redirected for the whole process.
-        with _import_lock, redirect_stdout(sys.stderr):
-            return importlib.import_module(f"{self.package}.{module}")
+        return importlib.import_module(f"{self.package}.{module}")
 
     def holds(self, name: str) -> bool:
         """Tell whether `import name` inside the folder means a module of the folder."""

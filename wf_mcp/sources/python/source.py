@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import anyio
+
 from wf_artifacts.sources.models import Capability
 from wf_core.calls.capability import CallContext
 from wf_core.jsonvalue import JsonValue
@@ -24,6 +26,9 @@ from wf_mcp.sources.threads import ThreadedWork
 if TYPE_CHECKING:
     from wf_mcp.sources.python.functions import PythonCapability
 
+IMPORT_SECONDS = 60.0
+"""How long a use of the source waits until its module is imported."""
+
 
 class PythonSource:
     """The decorated functions of one module."""
@@ -31,7 +36,13 @@ class PythonSource:
     kind: SourceKind = "python"
 
     def __init__(
-        self, name: str, record: PythonModule, folder: Path, redactor: Redactor, environ: Mapping[str, str]
+        self,
+        name: str,
+        record: PythonModule,
+        folder: Path,
+        redactor: Redactor,
+        environ: Mapping[str, str],
+        import_seconds: float = IMPORT_SECONDS,
     ) -> None:
         self.name = name
         self.enabled = record.enabled
@@ -39,6 +50,7 @@ class PythonSource:
         self._folder = folder
         self._redactor = redactor
         self._environ = environ
+        self._import_seconds = import_seconds
         self._modules: PrivateModules | None = None
         self._loading: ThreadedWork[dict[str, PythonCapability]] | None = None
         self._offered: dict[str, PythonCapability] | None = None
@@ -77,7 +89,12 @@ class PythonSource:
         if self._loading is None:
             self._modules = PrivateModules(self._folder / record.path)
             self._loading = ThreadedWork(lambda: self._import(record.module), name=f"import {self.name}")
-        return await self._loading.result()
+        try:
+            with anyio.fail_after(self._import_seconds):
+                return await self._loading.result()
+        except TimeoutError:
+            message = f"The source {self.name} is still being imported after {self._import_seconds:g} seconds."
+            raise SourceUnavailable(self.name, message, hint="The next use looks again.") from None
 
     def _import(self, module: str) -> dict[str, PythonCapability]:
         # Imported with the first source that needs it: it brings in the schema compiler, which not every start needs.

@@ -44,6 +44,8 @@ class Connection:
         self.tools: tuple[Tool, ...] = ()
         self.over = over
         """Set, by whoever notices first, when the connection is of no more use."""
+        self.gone = anyio.Event()
+        """Set when everything of the connection has been let go of."""
         self._listed_at = -math.inf
 
     @property
@@ -96,7 +98,6 @@ class Connector:
         self._connect_seconds = connect_seconds
         self._lock = anyio.Lock()
         self._current: Connection | None = None
-        self._gone = anyio.Event()
         self._era = _Era()
         self._failures = 0
         self._failed_at = 0.0
@@ -134,12 +135,11 @@ class Connector:
         """End the connection, within a few seconds."""
         if self._current is not None:
             self._current.over.set()
-            await self._gone.wait()
+            await self._current.gone.wait()
 
     async def _own(self, *, task_status: TaskStatus[Connection]) -> None:
         process = Process(self._name, self._redactor)
         connection = Connection(process.over)
-        self._gone = anyio.Event()
         is_made = False
         limit = anyio.CancelScope(deadline=anyio.current_time() + self._connect_seconds)
         try:
@@ -158,7 +158,7 @@ class Connector:
             logger.info("The connection to %s ended: %s", self._name, type(error).__name__)
         finally:
             connection.over.set()
-            self._gone.set()
+            connection.gone.set()
         if not is_made:
             raise await self._not_connected(f"it did not answer within {self._connect_seconds:g} seconds", process)
 

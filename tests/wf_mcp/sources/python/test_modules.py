@@ -108,13 +108,13 @@ def test_a_change_within_the_same_second_is_seen(folder: Write) -> None:
 
 
 def test_what_a_module_prints_never_reaches_stdout(folder: Write, capsys: pytest.CaptureFixture[str]) -> None:
-    text = "import sys\nprint('one')\nsys.stdout.write('two')\ndef f():\n    print('three', end='')"
+    text = "import sys\nprint('one')\ndef f():\n    print('two', end='')\n    print('three', file=sys.stderr)"
     loaded = folder({"ops.py": text}).load("ops")
     loaded.f()
 
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert printed.err == "one\ntwothree"
+    assert printed.err == "one\ntwothree\n"
 
 
 def test_a_module_leaves_by_its_own_exception(folder: Write) -> None:

@@ -1,5 +1,6 @@
 """A Python module as a source."""
 
+import os
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -88,6 +89,21 @@ async def test_giving_up_the_wait_does_not_import_twice(open_source: Open, tmp_p
     await source.capabilities()
 
     assert (tmp_path / "log").read_text() == "x"
+
+
+async def test_an_import_that_hangs_is_not_waited_for_forever(tmp_path: Path, redactor: Redactor) -> None:
+    waiting = tmp_path / "waiting"
+    os.mkfifo(waiting)
+    (tmp_path / "ops.py").write_text(f"with open({str(waiting)!r}) as waiting: waiting.read()")
+    source = PythonSource("ops", PythonModule(module="ops"), tmp_path, redactor, {}, import_seconds=0.1)
+
+    with pytest.raises(SourceUnavailable, match=r"still being imported after 0\.1 seconds"):
+        await source.capabilities()
+    with waiting.open("w"):
+        pass
+
+    assert await source.capabilities() == {}
+    await source.close()
 
 
 async def test_an_import_error_disables_the_source_until_the_next_start(
