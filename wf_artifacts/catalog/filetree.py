@@ -155,7 +155,7 @@ class FileTreeCatalog(FileTreeStore):
 
     def _changing(self, folder: Path) -> AbstractContextManager[None]:
         """Change the catalog. One lock for all of it: deleting an artifact looks at every deployment."""
-        return self._home.changing(folder, lock=self._artifacts / ".lock")
+        return self.home.changing(folder, lock=self._artifacts / ".lock")
 
     def _artifact_path(self, artifact_id: ArtifactId, version: int) -> Path:
         return self._artifacts / artifact_id / f"{version:06}.json"
@@ -164,18 +164,18 @@ class FileTreeCatalog(FileTreeStore):
         return self._deployments / f"{deployment_id}.json"
 
     def _artifact_ids(self) -> list[ArtifactId]:
-        return [ArtifactId(name) for name in self._home.folders(self._artifacts) if is_id(name)]
+        return [ArtifactId(name) for name in self.home.folders(self._artifacts) if is_id(name)]
 
     def _deployment_ids(self) -> list[DeploymentId]:
-        names = (name.removesuffix(".json") for name in self._home.files(self._deployments) if name.endswith(".json"))
+        names = (name.removesuffix(".json") for name in self.home.files(self._deployments) if name.endswith(".json"))
         return [DeploymentId(name) for name in names if is_id(name)]
 
     def _numbers(self, artifact_id: ArtifactId) -> Numbers:
-        return self._home.load(self._artifacts / artifact_id / _NUMBERS_FILE, NUMBERS) or _NO_NUMBERS
+        return self.home.load(self._artifacts / artifact_id / _NUMBERS_FILE, NUMBERS) or _NO_NUMBERS
 
     def _versions(self, artifact_id: ArtifactId) -> list[int]:
         """Give the versions that there are, ascending."""
-        matches = map(_VERSION_FILE.fullmatch, self._home.files(self._artifacts / artifact_id))
+        matches = map(_VERSION_FILE.fullmatch, self.home.files(self._artifacts / artifact_id))
         deleted_through = self._numbers(artifact_id).deleted_through
         return sorted(number for match in matches if match and (number := int(match[1])) > deleted_through)
 
@@ -192,7 +192,7 @@ class FileTreeCatalog(FileTreeStore):
         if not is_id(artifact_id) or version <= self._numbers(artifact_id).deleted_through:
             return None
         path = self._artifact_path(artifact_id, version)
-        return self._home.load(path, ARTIFACT, artifact_id=artifact_id, version=version)
+        return self.home.load(path, ARTIFACT, artifact_id=artifact_id, version=version)
 
     def _find(self, artifact_id: ArtifactId, versions: Sequence[int], digest: str) -> Artifact | None:
         """Give the version whose plan has the digest. One that cannot be read is passed over."""
@@ -216,7 +216,7 @@ class FileTreeCatalog(FileTreeStore):
         return ArtifactNotFound(artifact_id, close=[near for near in close if self._versions(ArtifactId(near))])
 
     def _deployment(self, deployment_id: DeploymentId) -> Deployment | None:
-        return self._home.load(self._deployment_path(deployment_id), DEPLOYMENT, deployment_id=deployment_id)
+        return self.home.load(self._deployment_path(deployment_id), DEPLOYMENT, deployment_id=deployment_id)
 
     def _every_deployment(self) -> Iterator[Deployment]:
         for deployment_id in self._deployment_ids():

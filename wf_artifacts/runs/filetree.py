@@ -118,7 +118,7 @@ class FileTreeRuns(FileTreeStore):
             folder = self._folder(run_id)
             if not folder.exists():
                 raise RunNotFound(run_id)
-            with self._home.translated(folder.lock):
+            with self.home.translated(folder.lock):
                 return is_locked(folder.lock)
 
     @in_thread
@@ -172,7 +172,7 @@ class FileTreeRuns(FileTreeStore):
                 record = self._folder(run_id).head().record
                 return record if belongs(record, principal, status, deployment_id) else None
 
-        names = self._home.folders(self._runs)
+        names = self.home.folders(self._runs)
         for name in filter(atomic.is_temporary, names):
             self._remove_unless_locked(self._runs / name)
         return collect(RUNS, descending(RUNS, map(RunId, filter(is_id, names)), cursor), read, limit)
@@ -184,7 +184,7 @@ class FileTreeRuns(FileTreeStore):
             lock = self._lock(folder)
             try:
                 record = folder.head().record
-                with self._home.translated(folder.path):
+                with self.home.translated(folder.path):
                     retired = atomic.retire_folder(folder.path)
                     atomic.remove_folder(retired, last=LOCK)
                 if record.idempotency_key is not None:
@@ -197,8 +197,8 @@ class FileTreeRuns(FileTreeStore):
     ) -> Created:
         """Make the folder under a temporary name, and let it appear whole, already locked."""
         folder = self._folder(record.run_id)
-        made = RunFolder(self._home, atomic.temporary(folder.path), record.run_id)
-        with self._home.translated(folder.path):
+        made = RunFolder(self.home, atomic.temporary(folder.path), record.run_id)
+        with self.home.translated(folder.path):
             atomic.make_folder(self._runs)
             lock = _make_locked(made)
             try:
@@ -225,10 +225,10 @@ class FileTreeRuns(FileTreeStore):
     def _folder(self, run_id: RunId) -> RunFolder:
         if not is_id(run_id):
             raise RunNotFound(run_id)
-        return RunFolder(self._home, self._runs / run_id, run_id)
+        return RunFolder(self.home, self._runs / run_id, run_id)
 
     def _lock(self, folder: RunFolder) -> FileLock:
-        with self._home.translated(folder.lock):
+        with self.home.translated(folder.lock):
             try:
                 lock = try_lock(folder.lock)
             except FileNotFoundError as error:
@@ -243,7 +243,7 @@ class FileTreeRuns(FileTreeStore):
         try:
             yield
         except RunNotFound as error:
-            ids = map(RunId, filter(is_id, self._home.folders(self._runs)))
+            ids = map(RunId, filter(is_id, self.home.folders(self._runs)))
             near = close_matches(run_id, descending(RUNS, ids, None)[:COMPARED_RUNS])
             raise RunNotFound(
                 run_id, close=[known for known in near if self._is_visible(RunId(known), principal)]

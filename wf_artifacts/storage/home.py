@@ -96,11 +96,7 @@ class FileTreeStore:
     """A store that keeps its records under a home."""
 
     def __init__(self, home: Home) -> None:
-        self._home = home
-
-    @property
-    def home(self) -> Home:
-        return self._home
+        self.home = home
 
 
 S = TypeVar("S", bound=FileTreeStore)
