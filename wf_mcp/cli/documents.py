@@ -2,7 +2,6 @@
 
 import sys
 from pathlib import Path
-from typing import cast
 
 from wf_core import jsonvalue
 from wf_core.errors import NotJson
@@ -17,12 +16,8 @@ def read_json(text: str, *, name: str) -> JsonValue:
         InvalidArgument: the file cannot be read, or what was given is no strict JSON; the message names the place.
     """
     if text == "-":
-        data: bytes | str = sys.stdin.buffer.read()
-    elif text.startswith("@"):
-        data = read_file(Path(text[1:]))
-    else:
-        data = text
-    return parse(data, name=name)
+        return parse(sys.stdin.buffer.read(), name=name)
+    return parse(read_file(Path(text[1:])) if text.startswith("@") else text, name=name)
 
 
 def read_object(text: str, *, name: str) -> dict[str, JsonValue]:
@@ -31,17 +26,20 @@ def read_object(text: str, *, name: str) -> dict[str, JsonValue]:
     Raises:
         InvalidArgument: as for `read_json`, or it is something other than an object.
     """
-    return _object(read_json(text, name=name), name=name)
+    value = read_json(text, name=name)
+    if not isinstance(value, dict):
+        raise InvalidArgument(f"{name} must be a JSON object.", hint='As in {"name": "value"}.')
+    return value
 
 
-def read_plan(file: str) -> dict[str, JsonValue]:
-    """Read a plan from a file, or from standard input (`-`).
+def read_plan(text: str) -> dict[str, JsonValue]:
+    """Read a plan, which may also be named by the bare name of its file.
 
     Raises:
         InvalidArgument: it cannot be read, or is no JSON object.
     """
-    data = sys.stdin.buffer.read() if file == "-" else read_file(Path(file))
-    return _object(parse(data, name=file), name=file)
+    written_out = text == "-" or text.startswith(("@", "{"))
+    return read_object(text if written_out else f"@{text}", name="PLAN")
 
 
 def read_file(path: Path) -> bytes:
@@ -67,9 +65,3 @@ def parse(data: bytes | str, *, name: str) -> JsonValue:
     except NotJson as error:
         hint = "JSON may be written out, or be given as @FILE, or as - for standard input."
         raise InvalidArgument(f"{name} is no JSON: {error.reason}.", hint=hint) from error
-
-
-def _object(value: JsonValue, *, name: str) -> dict[str, JsonValue]:
-    if not isinstance(value, dict):
-        raise InvalidArgument(f"{name} must be a JSON object.")
-    return cast(dict[str, JsonValue], value)

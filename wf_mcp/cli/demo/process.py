@@ -28,12 +28,14 @@ class Worker:
         )
 
     def __enter__(self) -> Self:
+        self._process.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.kill()
+        self._process.__exit__(kind, error, traceback)
 
     @property
     def pid(self) -> int:

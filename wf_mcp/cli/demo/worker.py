@@ -40,21 +40,27 @@ class Teller:
 
 
 async def work(home: Path, config: Path, verb: str, name: str, given: Any) -> None:
-    """Start or resume a run, tell its steps, and wait when it asks something."""
+    """Carry out what the command line says, and wait when the run asks something."""
     async with App.open(home=home, config=config) as wf:
-        if verb == "start":
-            run = await runs.run_deployment(
-                wf, deployment_id=name, workflow_input=given, wait_seconds=0, caller=LOCAL_PERSON
-            )
-            told = 0
-        else:
-            told = (await runs.inspect_run(wf, run_id=name, caller=LOCAL_PERSON)).trace_count
-            run = await runs.resume_run(wf, run_id=name, wait_seconds=0, caller=LOCAL_PERSON, **given)
-        if run.run_id is not None:
-            run = await _follow(wf, run.run_id, told)
-        _say({"run": run.model_dump(mode="json")})
+        run = await carry_out(wf, verb, name, given)
         if run.status == "interrupted":
             await anyio.sleep_forever()
+
+
+async def carry_out(wf: App, verb: str, name: str, given: Any) -> RunSummary:
+    """Start or resume a run, and tell its steps and where it stopped."""
+    if verb == "start":
+        told = 0
+        run = await runs.run_deployment(
+            wf, deployment_id=name, workflow_input=given, wait_seconds=0, caller=LOCAL_PERSON
+        )
+    else:
+        told = (await runs.inspect_run(wf, run_id=name, caller=LOCAL_PERSON)).trace_count
+        run = await runs.resume_run(wf, run_id=name, wait_seconds=0, caller=LOCAL_PERSON, **given)
+    if run.run_id is not None:
+        run = await _follow(wf, run.run_id, told)
+    _say({"run": run.model_dump(mode="json")})
+    return run
 
 
 async def _follow(wf: App, run_id: str, told: int) -> RunSummary:

@@ -1,0 +1,59 @@
+"""`wf doctor`."""
+
+import json
+
+from tests.wf_mcp.cli.terminal import Terminal
+
+
+def test_a_healthy_place_is_said_to_be_healthy(terminal: Terminal) -> None:
+    terminal.deploy()
+    terminal.start(2)
+
+    ended = terminal.wf("doctor", "--json")
+
+    assert ended.status == 0
+    checks = {check["name"]: check["message"] for check in ended.json["checks"]}
+    assert checks["runs"] == "1 readable"
+    assert checks["source ops"] == "offers 2 capabilities"
+
+
+def test_a_damaged_run_is_found_and_the_others_are_still_counted(terminal: Terminal) -> None:
+    terminal.deploy()
+    run_id = terminal.start(2).json["run_id"]
+    terminal.start(4)
+    (terminal.folder / "home" / "runs" / run_id / "run.json").write_text("{", encoding="utf-8")
+
+    ended = terminal.wf("doctor")
+
+    assert ended.status == 4
+    assert "1 readable" in ended.stdout
+    assert "state_corrupt" in ended.stdout
+
+
+def test_a_source_that_does_not_load_is_found(terminal: Terminal) -> None:
+    (terminal.folder / "ops.py").write_text("import nothing_of_that_name", encoding="utf-8")
+
+    ended = terminal.wf("doctor", "--json")
+
+    assert ended.status == 4
+    assert not ended.json["healthy"]
+    assert [check["name"] for check in ended.json["checks"] if check["status"] == "error"] == ["source ops"]
+
+
+def test_a_configuration_that_cannot_be_used_is_one_finding_among_others(terminal: Terminal) -> None:
+    (terminal.folder / "wf.json").write_text(json.dumps({"pythonSource": {}}), encoding="utf-8")
+
+    ended = terminal.wf("doctor")
+
+    assert ended.status == 4
+    assert "✓  versions" in ended.stdout
+    assert "pythonSources" in ended.stdout
+
+
+def test_a_home_that_cannot_be_written_is_found(terminal: Terminal) -> None:
+    (terminal.folder / "home").write_text("a file", encoding="utf-8")
+
+    ended = terminal.wf("doctor", "--json")
+
+    assert ended.status == 4
+    assert "is not writable" in ended.stdout
