@@ -1,0 +1,214 @@
+"""A source whose capabilities are functions of the test, and an application over it."""
+
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+import anyio
+
+from wf_artifacts.catalog.models import Artifact, Deployment
+from wf_artifacts.clock import Clock, SystemClock
+from wf_artifacts.runs.environment import PinnedCapability, PinnedEnvironment
+from wf_artifacts.runs.models import Checkpoint, RunRecord
+from wf_artifacts.runs.store import Claim, Created, RunStore
+from wf_artifacts.sources.models import Capability, contract_digest
+from wf_artifacts.storage.digests import json_digest
+from wf_artifacts.stores import Stores, open_stores
+from wf_core import CallContext
+from wf_core.calls.contract import Contract
+from wf_core.ids import ArtifactId, DeploymentId
+from wf_core.jsonvalue import JsonValue
+from wf_core.plan import WorkflowPlan
+from wf_core.validation import required_capabilities
+from wf_mcp.app import App
+from wf_mcp.config import Config, Redactor
+from wf_mcp.execution.advance import Means
+from wf_mcp.execution.runs import RunDriver
+from wf_mcp.sources.protocol import CallFailed, CallResult, SourceKind, SourceState, SourceStatus, SourceUnavailable
+from wf_mcp.sources.registry import SourceRegistry
+from wf_mcp.sources.std import StdSource
+
+Act = Callable[[dict[str, Any]], Awaitable[JsonValue]]
+
+
+async def echo(given: dict[str, Any]) -> JsonValue:
+    """Answer what was given."""
+    return given
+
+
+@dataclass
+class ScriptedSource:
+    """Satisfies `CapabilitySource`. What its capabilities do, and which it offers, may be changed while it is used."""
+
+    name: str = "ops"
+    acts: dict[str, Act] = field(default_factory=lambda: {"echo": echo})
+    contracts: dict[str, Contract] = field(default_factory=dict[str, Contract])
+    kind: SourceKind = "python"
+    enabled: bool = True
+    state: SourceState = "ready"
+    calls: list[tuple[str, dict[str, Any], CallContext]] = field(default_factory=list[Any])
+    asked: int = 0
+
+    async def capabilities(self) -> Mapping[str, Capability]:
+        self.asked += 1
+        if not self.enabled:
+            raise SourceUnavailable(self.name, f"The source {self.name} is switched off.", code="source_disabled")
+        return {name: self._capability(name) for name in self.acts}
+
+    async def call(self, capability: str, input: Mapping[str, JsonValue], context: CallContext) -> CallResult:
+        self.calls.append((capability, dict(input), context))
+        answer = await self.acts[capability](dict(input))
+        return answer if isinstance(answer, CallResult) else CallResult("ok", answer)
+
+    def status(self) -> SourceStatus:
+        return SourceStatus(self.name, self.kind, self.enabled, self.state, len(self.acts), ())
+
+    async def close(self) -> None:
+        pass
+
+    def _capability(self, name: str) -> Capability:
+        contract = self.contracts.get(name, Contract())
+        return Capability(self.name, name, "", "", contract, contract_digest(contract))
+
+
+class Gate:
+    """A capability that is entered, and held inside until the test lets it go."""
+
+    def __init__(self, answer: JsonValue = None) -> None:
+        self.entered = anyio.Event()
+        self.opened = anyio.Event()
+        self.cancelled = anyio.Event()
+        self.answer: JsonValue = {} if answer is None else answer
+
+    async def __call__(self, given: dict[str, Any]) -> JsonValue:
+        self.entered.set()
+        try:
+            await self.opened.wait()
+        except anyio.get_cancelled_exc_class():
+            self.cancelled.set()
+            raise
+        return self.answer
+
+
+def failing(code: str = "capability_error", message: str = "it broke", *, executed: bool = True) -> Act:
+    """Make a capability that fails."""
+
+    async def act(given: dict[str, Any]) -> JsonValue:
+        raise CallFailed(code, message, executed=executed)
+
+    return act
+
+
+@asynccontextmanager
+async def opened(
+    *sources: ScriptedSource, stores: Stores | None = None, clock: Clock | None = None, **config: Any
+) -> AsyncGenerator[App]:
+    """Open an application over scripted sources and the built-in one. At the end, runs are left as they are stored."""
+    time, settings = clock or SystemClock(), Config(**config)
+    kept = stores or open_stores("memory://")
+    registry = SourceRegistry({source.name: source for source in (StdSource("wf.std", time), *sources)})
+    async with anyio.create_task_group() as tasks:
+        means = Means(kept.runs, registry, time, lambda: 0.0, settings.max_bytes)
+        numbers = iter(range(1, 1_000_000))
+        driver = RunDriver(means, tasks, lambda: next(numbers))
+        yield App(Path("home"), settings, time, Redactor(), kept, registry, driver)
+        tasks.cancel_scope.cancel()
+
+
+def artifact(document: dict[str, Any]) -> Artifact:
+    """Make an artifact of a valid plan."""
+    return Artifact(
+        artifact_id=ArtifactId("flow"),
+        version=1,
+        digest=json_digest(document),
+        plan=document,
+        description="",
+        required_capabilities=tuple(required_capabilities(WorkflowPlan.model_validate(document))),
+        created_at=datetime(2026, 11, 30, tzinfo=UTC),
+    )
+
+
+def deployment(**bindings: str) -> Deployment:
+    """Make the deployment of `artifact`."""
+    then = datetime(2026, 11, 30, tzinfo=UTC)
+    return Deployment(
+        deployment_id=DeploymentId("flow"),
+        artifact_id=ArtifactId("flow"),
+        artifact_version=1,
+        bindings=bindings,
+        call_policy=None,
+        created_at=then,
+        updated_at=then,
+    )
+
+
+async def environment(app: App, document: dict[str, Any]) -> PinnedEnvironment:
+    """Pin a plan to what the sources of `app` offer now, without asking whether this version would take the plan."""
+    made = artifact(document)
+    live = [await app.registry.find(name) for name in made.required_capabilities]
+    pinned = {
+        one.full_name: PinnedCapability(source=one.source, name=one.name, contract=one.contract, digest=one.digest)
+        for one in live
+    }
+    return PinnedEnvironment(artifact=made, deployment=deployment(), capabilities=pinned)
+
+
+def node(use: str, to: str = "__end__", **more: Any) -> dict[str, Any]:
+    """Write a node step that goes on to `to`."""
+    return {"type": "node", "use": use, "routes": {"ok": to}, **more}
+
+
+def ask(to: str = "__end__", **more: Any) -> dict[str, Any]:
+    """Write an interrupt step that goes on to `to`."""
+    return {"type": "interrupt", "kind": "question", "routes": {"submitted": to}, **more}
+
+
+def plan(steps: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Write a plan that starts at its first step."""
+    return {"name": "flow", "start": next(iter(steps)), "steps": steps, **more}
+
+
+class WatchedRuns:
+    """A run store whose writes a test sees, holds up or refuses; everything else is the store's own."""
+
+    def __init__(self, inner: RunStore) -> None:
+        self._inner = inner
+        self.reasons: list[str] = []
+        """Of every write that was tried; `create` for a new run."""
+        self.tried: dict[str, anyio.Event] = defaultdict(anyio.Event)
+        self.holds: dict[str, anyio.Event] = {}
+        """Reason -> what such a write waits for."""
+        self.refusals: dict[str, Exception] = {}
+        """Reason -> what such a write raises."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    async def commit(self, claim: Claim, record: RunRecord, *, checkpoint: Checkpoint, trace: Sequence[bytes]) -> None:
+        await self._try(checkpoint.reason)
+        await self._inner.commit(claim, record, checkpoint=checkpoint, trace=trace)
+
+    async def create(
+        self, record: RunRecord, environment: PinnedEnvironment, checkpoint: Checkpoint, *, trace: Sequence[bytes]
+    ) -> Created:
+        await self._try("create")
+        return await self._inner.create(record, environment, checkpoint, trace=trace)
+
+    async def _try(self, reason: str) -> None:
+        self.reasons.append(reason)
+        self.tried[reason].set()
+        if reason in self.holds:
+            await self.holds[reason].wait()
+        if reason in self.refusals:
+            raise self.refusals[reason]
+
+
+def watched(url: str = "memory://") -> tuple[Stores, WatchedRuns]:
+    """Open stores whose runs are watched."""
+    stores = open_stores(url)
+    runs = WatchedRuns(stores.runs)
+    return replace(stores, runs=cast("RunStore", runs)), runs
