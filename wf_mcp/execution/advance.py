@@ -4,7 +4,7 @@ Owns when a run is stored. Which runs are advanced, and who may ask for it, is `
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import anyio
 import anyio.lowlevel
@@ -16,6 +16,7 @@ from wf_artifacts.runs.store import RunStore
 from wf_core.codec import dump_run
 from wf_core.ids import RunId
 from wf_core.runtime import CallFailure, Invocation, Ready, Stopped, Waiting, cancel, complete, fail, next_work
+from wf_mcp.execution.changes import Changes
 from wf_mcp.execution.invoke import invoke
 from wf_mcp.execution.live import CallEnded, CancelAsked, Event, LiveRun
 from wf_mcp.execution.records import describe
@@ -36,6 +37,8 @@ class Means:
     chance: Callable[[], float]
     """Gives a number from 0 to 1: jitter for the delays between attempts."""
     max_bytes: int
+    changes: Changes = field(default_factory=Changes)
+    """Told of each time a run is stored."""
 
 
 async def advance(means: Means, live: LiveRun, settle: Callable[[], Awaitable[None]]) -> None:
@@ -62,6 +65,7 @@ async def store(means: Means, live: LiveRun, reason: str) -> None:
     checkpoint = Checkpoint(RunId(live.run.run_id), sequence, reason, dump_run(live.run), now)
     await means.store.commit(live.claim, record, checkpoint=checkpoint, trace=live.run.take_trace())
     live.record = record
+    means.changes.tell(record.run_id)
 
 
 class _Advancing:

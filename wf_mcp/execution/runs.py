@@ -5,7 +5,7 @@ of the run's claim advances it; the claim is taken here, and given back when the
 """
 
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Container
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -31,6 +31,7 @@ from wf_core.state import FINAL
 from wf_mcp.errors import RunBlocked
 from wf_mcp.execution import pins
 from wf_mcp.execution.advance import Means, advance, store
+from wf_mcp.execution.changes import Changes
 from wf_mcp.execution.live import CancelAsked, LiveRun, Progress
 from wf_mcp.execution.owned import ShuttingDown, owned
 from wf_mcp.execution.records import describe
@@ -72,6 +73,11 @@ class RunDriver:
         self._random_bits = random_bits
         self._live: dict[RunId, LiveRun] = {}
         self._turns: WeakValueDictionary[RunId, anyio.Lock] = WeakValueDictionary()
+
+    @property
+    def changes(self) -> Changes:
+        """Where to hear of each time a run is stored here."""
+        return self._means.changes
 
     def handle(self, run_id: RunId) -> Handle:
         """Give what it takes to wait for a run."""
@@ -130,9 +136,13 @@ class RunDriver:
         async def take() -> Handle:
             async with self._turn(run_id):
                 if live := self._live.get(run_id):
-                    await _stopped(live, answer)
+                    if live.run.status == "running":
+                        raise _not_stopped(run_id, live.run.interrupts, answer)
+                    await live.wait()  # it has just stopped, and is about to be put down
                 async with self._claim(run_id) as claim:
                     record, environment = await self._read(run_id)
+                    if record.status == "running":
+                        raise _not_stopped(run_id, (), answer)
                     contracts = await self._live_contracts(record, environment)
                     live = await self._load(claim, record, environment, contracts)
                     resume(live.program, live.run, answer, now=self._means.clock.now())
@@ -267,21 +277,14 @@ async def _compile(environment: PinnedEnvironment, contracts: dict[str, Contract
     )
 
 
-async def _stopped(live: LiveRun, answer: Answer) -> None:
-    """Wait until a run that has just stopped is put down.
-
-    Raises:
-        RunNotInterrupted, StaleInterrupt: it has not stopped, and the question is not open.
-        RunBusy: it has not stopped, and the question is open.
-    """
-    if live.run.status == "running":
-        name, wait = live.run.run_id, f"inspect_run(run_id={live.run.run_id!r}, wait_seconds=25) waits until it stops."
-        if answer.interrupt_id is None:
-            raise RunNotInterrupted(f"The run {name} is running and asks nothing.", hint=wait)
-        if answer.interrupt_id not in live.run.interrupts:
-            raise StaleInterrupt(f"The question {answer.interrupt_id} of the run {name} is not open.", hint=wait)
-        raise RunBusy(name, message=f"The run {name} is still at other steps; it takes answers when it stops.")
-    await live.wait()
+def _not_stopped(run_id: RunId, open_now: Container[str], answer: Answer) -> WfError:
+    """Say why a run that is at other steps takes no answer."""
+    hint = f"inspect_run(run_id={run_id!r}, wait_seconds=25) waits until it stops."
+    if answer.interrupt_id is None:
+        return RunNotInterrupted(f"The run {run_id} is running and asks nothing.", hint=hint)
+    if answer.interrupt_id in open_now:
+        return RunBusy(run_id, message=f"The run {run_id} is still at other steps; it takes answers when it stops.")
+    return StaleInterrupt(f"The question {answer.interrupt_id} of the run {run_id} is not open.", hint=hint)
 
 
 def _first(group: ExceptionGroup[WfError]) -> WfError:

@@ -5,12 +5,14 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
 
+import anyio
 from mcp.server.mcpserver import MCPServer
 
 from wf_mcp.app import App
 from wf_mcp.server.prompts import add_prompts
 from wf_mcp.server.resources import add_resources
 from wf_mcp.server.tools import TOOLSETS, Toolset, tools_of
+from wf_mcp.server.updates import Updates
 from wf_mcp.server.workflow_server import WorkflowServer
 
 INSTRUCTIONS = """Runs durable workflows: typed graphs of tool calls that stop where a person must answer, survive
@@ -29,11 +31,14 @@ def build_server(
     *, home: Path | None = None, config: Path | None = None, toolsets: Sequence[Toolset] = TOOLSETS
 ) -> MCPServer[App]:
     """Build the server over a home (WF_HOME or the user's data folder when None) and a configuration file."""
+    updates = Updates()
 
     @asynccontextmanager
     async def lifespan(_: MCPServer[App]) -> AsyncGenerator[App]:
-        async with App.open(home=home, config=config) as app:
+        async with App.open(home=home, config=config) as app, anyio.create_task_group() as tasks:
+            tasks.start_soon(updates.tell, app.runs.changes)
             yield app
+            tasks.cancel_scope.cancel()
 
     server = WorkflowServer(
         "wf-mcp",
@@ -42,6 +47,7 @@ def build_server(
         instructions=INSTRUCTIONS,
         tools=tools_of(toolsets),
         lifespan=lifespan,
+        updates=updates,
         log_level="WARNING",
     )
     add_resources(server)

@@ -1,14 +1,21 @@
-"""The SDK's server with what its decorators cannot say: structured errors for unknown tools, completion of ids."""
+"""The SDK's server with what its decorators cannot say: unknown tools, completion, subscriptions."""
 
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.types import CallToolResult, CompleteRequestParams, InputRequiredResult
+from mcp.types import (
+    CallToolResult,
+    CompleteRequestParams,
+    InputRequiredResult,
+    SubscribeRequestParams,
+    UnsubscribeRequestParams,
+)
 
 from wf_core.ids import close_matches
 from wf_mcp.errors import InvalidArgument
 from wf_mcp.server import results
 from wf_mcp.server.completion import complete
+from wf_mcp.server.updates import Updates
 
 if TYPE_CHECKING:
     from wf_mcp.app import App
@@ -17,10 +24,14 @@ if TYPE_CHECKING:
 class WorkflowServer(MCPServer["App"]):
     """The server of `wf-mcp`. Its lifespan context is the application."""
 
-    def __init__(self, name: str, **options: Any) -> None:
-        super().__init__(name, **options)
-        # The SDK's decorator for completion hands over neither the request nor the application.
-        self._lowlevel_server.add_request_handler("completion/complete", CompleteRequestParams, complete)
+    def __init__(self, name: str, *, updates: Updates, **options: Any) -> None:
+        super().__init__(name, subscriptions=updates.bus, **options)
+        # The SDK's decorator for completion hands over neither the request nor the application, and for the
+        # subscriptions of 2025-11-25 it has none.
+        serve = self._lowlevel_server.add_request_handler
+        serve("completion/complete", CompleteRequestParams, complete)
+        serve("resources/subscribe", SubscribeRequestParams, updates.subscribe)
+        serve("resources/unsubscribe", UnsubscribeRequestParams, updates.unsubscribe)
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: "Context[App, Any] | None" = None
