@@ -28,16 +28,15 @@ async def test_a_plan_with_an_unknown_key_is_refused_with_the_close_one(workplac
     assert listed["artifacts"] == []
 
 
-@pytest.mark.parametrize("text", ["{not json", "", '"a text"', "[]", "null"])
-async def test_a_plan_that_is_no_json_object_is_refused(workplace: Workplace, text: str) -> None:
+async def test_a_plan_that_is_no_json_object_is_refused(workplace: Workplace) -> None:
     async with workplace.server() as server:
-        error = await server.refuse("save_artifact", artifact_id="question", plan=text)
-    assert error["code"] in ("invalid_argument", "invalid_plan")
+        for text in ("{not json", "", '"a text"', "[]", "null"):
+            for tool, arguments in (("validate_workflow", {}), ("save_artifact", {"artifact_id": "question"})):
+                assert (await server.refuse(tool, **arguments, plan=text))["code"] == "invalid_argument"
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments"),
-    [
+async def test_an_argument_that_does_not_fit_is_no_protocol_fault(workplace: Workplace) -> None:
+    requests: list[tuple[str, dict[str, Any]]] = [
         ("run_deployment", {}),
         ("run_deployment", {"deployment_id": 7}),
         ("run_deployment", {"deployment_id": "question", "workflow_input": "text"}),
@@ -47,16 +46,12 @@ async def test_a_plan_that_is_no_json_object_is_refused(workplace: Workplace, te
         ("list_runs", {"limit": 101}),
         ("list_runs", {"cursor": "no such cursor!"}),
         ("list_runs", {"status": "asleep"}),
-    ],
-)
-async def test_an_argument_that_does_not_fit_is_no_protocol_fault(
-    workplace: Workplace, tool: str, arguments: dict[str, Any]
-) -> None:
+    ]
     async with workplace.server() as server:
         await server.deploy(QUESTION)
-        error = await server.refuse(tool, **arguments)
+        for tool, arguments in requests:
+            assert (await server.refuse(tool, **arguments))["code"] == "invalid_argument", (tool, arguments)
         assert (await server.call("list_runs"))["runs"] == []
-    assert error["code"] == "invalid_argument"
 
 
 async def test_an_input_that_does_not_fit_creates_no_run(workplace: Workplace) -> None:

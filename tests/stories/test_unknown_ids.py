@@ -62,19 +62,19 @@ async def test_an_unknown_capability_names_the_close_one(workplace: Workplace) -
         assert error["code"] == "capability_not_found"
 
 
-@pytest.mark.parametrize("odd", ["../x", "..", "a/b", "/etc/passwd", "", "a b", ".hidden", "x\u0000y", "é", "x" * 129])
-async def test_what_cannot_be_an_id_never_becomes_a_file_name(workplace: Workplace, odd: str) -> None:
+async def test_what_cannot_be_an_id_never_becomes_a_file_name(workplace: Workplace) -> None:
     async with workplace.server() as server:
         await server.deploy(QUESTION)
         outside = set(workplace.folder.iterdir())
-        assert await refused_ids(server, odd) == {
-            "save_artifact": "invalid_argument",
-            "inspect_artifact": "invalid_argument",
-            "create_deployment": "invalid_argument",
-            "run_deployment": "invalid_argument",
-            "inspect_run": "run_not_found",
-            "cancel_run": "run_not_found",
-        }
+        for odd in ("../x", "..", "a/b", "/etc/passwd", "", "a b", ".hidden", "x\u0000y", "é", "x" * 129):
+            assert await refused_ids(server, odd) == {
+                "save_artifact": "invalid_argument",
+                "inspect_artifact": "invalid_argument",
+                "create_deployment": "invalid_argument",
+                "run_deployment": "invalid_argument",
+                "inspect_run": "run_not_found",
+                "cancel_run": "run_not_found",
+            }
         assert set(workplace.folder.iterdir()) == outside
 
 
