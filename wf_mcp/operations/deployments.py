@@ -1,5 +1,7 @@
 """Binding artifact versions to sources, under names by which they are run."""
 
+from typing import cast
+
 from wf_artifacts.catalog.models import Deployment
 from wf_artifacts.clock import iso
 from wf_core.ids import ArtifactId, DeploymentId
@@ -33,14 +35,14 @@ async def create_deployment(
     Raises:
         ArtifactNotFound, DeploymentExists, InvalidArgument, StoreFull: nothing was created.
     """
-    storable(app, "bindings", bindings or {})
+    bound = storable(app, "bindings", bindings or {})
     artifact = await app.stores.catalog.load_artifact(ArtifactId(artifact_id), version)
     now = app.clock.now()
     draft = Deployment(
         deployment_id=DeploymentId(deployment_id),
         artifact_id=artifact.artifact_id,
         artifact_version=artifact.version,
-        bindings=bindings or {},
+        bindings=cast("dict[str, str]", bound),
         call_policy=None,
         created_at=now,
         updated_at=now,

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from wf_artifacts.errors import InvalidId
 from wf_artifacts.runs.models import RunRecord
 from wf_core.errors import InvalidInput, InvalidResumePayload, StateError
-from wf_core.ids import DeploymentId, RunId
+from wf_core.ids import DeploymentId, RunId, is_id
 from wf_core.jsonvalue import JsonValue
 from wf_core.runtime import Answer
 from wf_core.state import FINAL
@@ -54,7 +55,10 @@ async def run_deployment(
     if pinned.environment is None:
         return summaries.unrunnable(deployment, pinned.issues)
     handle = await app.runs.start(
-        pinned.environment, given, principal=caller.principal, idempotency_key=idempotency_key
+        pinned.environment,
+        given,
+        principal=caller.principal,
+        idempotency_key=None if idempotency_key is None else app.redactor.text(idempotency_key),
     )
     await app.runs.wait(handle, seconds=wait_seconds, progress=progress)
     return await _summary(app, handle.run_id, caller)
@@ -150,6 +154,8 @@ async def list_runs(
 ) -> RunList:
     """List runs, newest first. Readiness is told from what is known of the sources; none is connected for it."""
     check_limit(limit)
+    if deployment_id is not None and not is_id(deployment_id):
+        raise InvalidId("the id of a deployment", deployment_id)
     filters: tuple[JsonValue, ...] = ("runs", caller.principal, status, deployment_id, resume_readiness)
     position = release(cursor, *filters)
     rows: list[RunRow] = []
@@ -186,6 +192,7 @@ async def cancel_run(app: App, *, run_id: str, reason: str | None = None, caller
     """
     record = await _load(app, run_id, caller)
     if record.status not in FINAL:
+        storable(app, "reason", reason)
         await app.runs.cancel(record.run_id, reason=None if reason is None else app.redactor.text(reason))
     return await _summary(app, record.run_id, caller)
 
