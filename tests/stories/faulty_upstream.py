@@ -16,6 +16,12 @@ def echo(text: str) -> str:
 
 
 @server.tool()
+def tell_token() -> str:
+    """Give away what this process was trusted with."""
+    return f"the token is {os.environ['TOKEN']}"
+
+
+@server.tool()
 def die() -> str:
     """End the process in the middle of this call."""
     os._exit(3)

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from tests.stories.plans import node, plan
@@ -85,6 +86,26 @@ async def test_a_run_whose_upstream_hangs_can_be_cancelled(workplace: Workplace)
         await std_still_works(server)
         cancelled = await server.call("cancel_run", run_id=running["run_id"], reason="it hangs")
         assert cancelled["status"] == "cancelled"
+
+
+async def test_an_upstream_that_never_answers_holds_nobody_else_up(workplace: Workplace) -> None:
+    workplace.configure(mcpServers={"far": faulty("silent")})
+    async with workplace.server() as server, anyio.create_task_group() as waiting:
+        waiting.start_soon(server.client.call_tool, "inspect_capability", {"name": "far.echo"})
+        await std_still_works(server)
+        waiting.cancel_scope.cancel()
+
+
+async def test_a_secret_that_an_upstream_gives_away_is_neither_shown_nor_stored(workplace: Workplace) -> None:
+    secret = "sesame-4711"
+    workplace.environment = {"SECRET": secret}
+    workplace.configure(mcpServers={"far": {**faulty("none"), "env": {"TOKEN": "${SECRET}"}}})
+    async with workplace.server() as server:
+        told = await server.run(await server.deploy(plan("tell", tell=node("far.tell_token", result="result"))))
+        trace = await server.call("read_run_trace", run_id=told["run_id"])
+    assert told["output"] == {"result": "the token is [redacted]"}
+    assert secret not in f"{told} {trace} {workplace.log}"
+    assert not [name for name, data in workplace.stored().items() if secret.encode() in data]
 
 
 async def test_garbage_on_stdout_is_ignored(workplace: Workplace) -> None:

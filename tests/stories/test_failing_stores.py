@@ -129,6 +129,16 @@ async def test_a_run_whose_record_is_damaged_is_listed_as_such(workplace: Workpl
     assert damaged in str(listed["diagnostics"])
 
 
+async def test_a_damaged_trace_is_told_and_the_run_goes_on(workplace: Workplace) -> None:
+    async with workplace.server() as server:
+        run_id = (await server.run(await server.deploy(QUESTION)))["run_id"]
+        harm(workplace.home / "runs" / run_id / "journal" / "000001.jsonl", emptied)
+        error = await server.refuse("read_run_trace", run_id=run_id)
+        done = await server.call("resume_run", run_id=run_id, resume_payload={"reply": "fine"})
+    assert error["code"] == "state_corrupt"
+    assert (done["status"], done["output"]) == ("completed", {"result": "fine"})
+
+
 async def test_a_damaged_artifact_is_told_and_the_others_are_listed(workplace: Workplace) -> None:
     async with workplace.server() as server:
         names = ["healthy", *(damage.__name__ for damage in DAMAGES)]
