@@ -6,7 +6,7 @@ from typing import Any
 import typer
 from rich.prompt import Prompt
 
-from wf_core.errors import AmbiguousInterrupt, RunNotInterrupted, StaleInterrupt
+from wf_core.errors import AmbiguousInterrupt, PersonRequired, RunNotInterrupted, StaleInterrupt
 from wf_core.jsonvalue import JsonValue
 from wf_mcp.cli.documents import parse
 from wf_mcp.cli.output import console
@@ -40,10 +40,17 @@ def choose(run: RunSummary, interrupt_id: str | None) -> InterruptView:
 
 
 def answer(question: InterruptView) -> Reply:
-    """Let the person choose an outcome of a question, and fill in what its schema asks for."""
-    outcome = Prompt.ask("your answer", console=console(stderr=True), choices=question.outcomes)
-    schema = question.outcome_schemas.get(outcome, question.resume_schema)
-    return Reply(outcome, _fill_in(schema), question.id)
+    """Let the person choose an outcome of a question, and fill in what its schema asks for.
+
+    Raises:
+        PersonRequired: nobody is there, or whoever is does not want to answer.
+    """
+    try:
+        outcome = Prompt.ask("your answer", console=console(stderr=True), choices=question.outcomes)
+        schema = question.outcome_schemas.get(outcome, question.resume_schema)
+        return Reply(outcome, _fill_in(schema), question.id)
+    except (EOFError, typer.Abort) as error:
+        raise PersonRequired("Nobody answered.", hint="The run waits; answer it whenever you like.") from error
 
 
 def _fill_in(schema: dict[str, Any] | bool) -> JsonValue:

@@ -10,7 +10,7 @@ from wf_core.plan import WorkflowPlan
 from wf_mcp.app import App
 from wf_mcp.cli import asking, pictures
 from wf_mcp.cli.documents import read_json, read_object
-from wf_mcp.cli.operate import Ticker, operate, ticker
+from wf_mcp.cli.operate import Ticker, guard, operate, ticker
 from wf_mcp.cli.output import AsJson, console, show, status, table, when
 from wf_mcp.errors import ExitStatus
 from wf_mcp.operations import artifacts
@@ -78,16 +78,13 @@ def resume(
 
     On a terminal, without --outcome and --payload, the question is shown and asked.
     """
+    if outcome is None and payload is None and not as_json and sys.stdin.isatty():
+        reply = _ask(context, run_id, interrupt)
+    else:
+        given = {} if payload is None else guard(lambda: read_json(payload, name="--payload"), as_json=as_json)
+        reply = asking.Reply(outcome or "submitted", given, interrupt)
 
     async def action(wf: App) -> RunSummary:
-        if outcome is None and payload is None and not as_json and sys.stdin.isatty():
-            standing = await operations.inspect_run(wf, run_id=run_id, caller=LOCAL_PERSON)
-            question = asking.choose(standing, interrupt)
-            console(stderr=True).print(pictures.question(question))
-            reply = asking.answer(question)
-        else:
-            given = {} if payload is None else read_json(payload, name="--payload")
-            reply = asking.Reply(outcome or "submitted", given, interrupt)
         async with ticker(f"going on with {run_id}") as progress:
             summary = await operations.resume_run(
                 wf,
@@ -192,6 +189,14 @@ def graph(context: typer.Context, run_id: RunId) -> None:
     run, artifact, entries = operate(context, action)
     plan = WorkflowPlan.model_validate(artifact.plan)
     pictures.print_drawing(plan, pictures.marks(run, entries))
+
+
+def _ask(context: typer.Context, run_id: str, interrupt: str | None) -> asking.Reply:
+    """Show the question and ask it, with nothing open meanwhile: a person may take a day, or press Ctrl-C."""
+    run = operate(context, lambda wf: operations.inspect_run(wf, run_id=run_id, caller=LOCAL_PERSON))
+    question = guard(lambda: asking.choose(run, interrupt))
+    console(stderr=True).print(pictures.question(question))
+    return guard(lambda: asking.answer(question))
 
 
 async def _until_it_stops(wf: App, summary: RunSummary, progress: Ticker) -> RunSummary:

@@ -5,7 +5,6 @@ from typing import Annotated
 import typer
 
 from wf_mcp.cli.operate import guard
-from wf_mcp.cli.output import console
 from wf_mcp.cli.place import Place
 from wf_mcp.server.build import build_server
 from wf_mcp.server.transport import Address, read_address, serve_http
@@ -20,10 +19,4 @@ def serve(
 ) -> None:
     """Serve MCP over Streamable HTTP until Ctrl-C."""
     place: Place = context.find_root().obj
-
-    def run() -> None:
-        where = read_address(address)
-        console(stderr=True).print(f"http://{where}/mcp")
-        serve_http(build_server(home=place.home, config=place.config), where)
-
-    guard(run)
+    guard(lambda: serve_http(build_server(home=place.home, config=place.config), read_address(address)))

@@ -61,7 +61,8 @@ def serve_stdio(server: MCPServer[Any]) -> None:
 
 
 def serve_http(server: MCPServer[Any], address: Address) -> None:
-    """Serve Streamable HTTP at /mcp until interrupted."""
+    """Serve Streamable HTTP at /mcp until interrupted. Where that is stands on stderr."""
+    sys.stderr.write(f"Serving MCP at http://{address}/mcp\n")
     server.run("streamable-http", host=address.host, port=address.port)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from wf_core.errors import AmbiguousInterrupt, RunNotInterrupted, StaleInterrupt
+from wf_core.errors import AmbiguousInterrupt, PersonRequired, RunNotInterrupted, StaleInterrupt
 from wf_mcp.cli.asking import Reply, answer, choose
 from wf_mcp.operations.models import InterruptView, RunSummary
 
@@ -80,3 +80,10 @@ def test_an_outcome_is_chosen_and_its_schema_filled_in(
     monkeypatch.setattr("sys.stdin", io.StringIO(typed))
 
     assert answer(question(**fields)) == reply
+
+
+def test_nobody_who_answers_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+
+    with pytest.raises(PersonRequired):
+        answer(question())

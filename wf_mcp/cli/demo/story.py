@@ -4,12 +4,12 @@ import shlex
 from pathlib import Path
 
 import anyio
-import typer
 from rich.console import Console, RenderableType
 from rich.rule import Rule
 from rich.text import Text
 from rich.tree import Tree
 
+from wf_core.errors import PersonRequired
 from wf_core.plan import WorkflowPlan
 from wf_mcp.app import App
 from wf_mcp.cli import asking, pictures, samples
@@ -95,7 +95,7 @@ class Story:
             return asking.Reply(question.outcomes[0], {}, question.id)
         try:
             return asking.answer(question)
-        except (EOFError, typer.Abort):
+        except PersonRequired:
             return None
 
     def _finish(self, plan: WorkflowPlan, run: RunSummary) -> ExitStatus:
