@@ -23,7 +23,7 @@ Every error has a stable `code`, a `message` for people, a `hint` that says what
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 
 class WfError(Exception):
@@ -144,7 +144,7 @@ class PersonRequired(RunRefused, PermissionError):
 class StateError(WfError):
     """A stored document cannot be read; it was left alone."""
 
-    code: ClassVar[str] = "state_corrupt"
+    code = "state_corrupt"
 
 
 class StateCorrupt(StateError, ValueError):
