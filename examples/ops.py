@@ -31,7 +31,7 @@ def count_note(text: str) -> Count:
 
 
 @capability(read_only=True, outcomes=("clean", "flawed"))
-def check_note(text: str) -> dict[str, Any]:
+def check_note(text: str) -> dict[str, Any] | Outcome:
     """Look for what should not be published: empty links, and lines that still say TODO."""
     lines = list(enumerate(text.splitlines(), start=1))
     problems = [
