@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import cast
 
@@ -40,6 +41,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="wf-mcp",
         description="An MCP server that runs durable workflows. Without arguments it speaks MCP on stdio.",
     )
+    parser.add_argument("--version", action="version", version=version("wf-mcp"))
     parser.add_argument(
         "--home", type=Path, metavar="DIR", help="where everything is stored (default: $WF_HOME, else the user's data)"
     )
