@@ -212,3 +212,8 @@ def watched(url: str = "memory://") -> tuple[Stores, WatchedRuns]:
     stores = open_stores(url)
     runs = WatchedRuns(stores.runs)
     return replace(stores, runs=cast("RunStore", runs)), runs
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Read every file below a folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

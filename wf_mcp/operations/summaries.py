@@ -1,6 +1,6 @@
 """How a stored run is told: what it is now, what it waits for, and what can be done next."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from wf_artifacts.catalog.models import Deployment
 from wf_artifacts.clock import iso
@@ -102,7 +102,7 @@ def resume_readiness(record: RunRecord, readiness: Readiness | None) -> ResumeRe
     return "ready" if readiness.ready else "blocked"
 
 
-def question(interrupt: dict[str, object]) -> InterruptView:
+def question(interrupt: Mapping[str, object]) -> InterruptView:
     """Tell an open question as it is stored in a record."""
     return InterruptView.model_validate(interrupt)
 

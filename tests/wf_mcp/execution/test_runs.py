@@ -7,7 +7,7 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.wf_mcp.scripted import Gate, ScriptedSource, ask, environment, node, opened, plan, watched
+from tests.wf_mcp.scripted import Gate, ScriptedSource, ask, contents, environment, node, opened, plan, watched
 from wf_artifacts.errors import IdempotencyConflict, RunBusy, StoreFull
 from wf_artifacts.stores import Stores, open_stores
 from wf_core.calls.contract import Contract
@@ -473,7 +473,3 @@ async def test_a_fault_of_ours_ends_the_advance_and_not_the_program() -> None:
         assert not await store.is_claimed(handle.run_id)
         store.refusals.clear()
         assert await interrupted(app, ASK)
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
