@@ -1,34 +1,20 @@
 """The command line over the home that a server uses at the same time."""
 
 import json
-import subprocess
 
 import pytest
 
 from tests.stories.plans import ask, plan
-from tests.stories.workplace import SCRIPTS, Workplace
+from tests.stories.workplace import Workplace
 
 pytestmark = pytest.mark.anyio
-
-
-def wf(workplace: Workplace, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in the workplace, without a terminal."""
-    return subprocess.run(
-        [SCRIPTS / "wf", *arguments],
-        cwd=workplace.folder,
-        env={"WF_HOME": str(workplace.home), "PATH": "/usr/bin:/bin"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 async def test_a_person_answers_on_the_command_line_what_the_model_may_not(workplace: Workplace) -> None:
     async with workplace.server() as server:
         flow = plan("personal", ask=ask(answered_by="person"))
         run_id = (await server.run(await server.deploy(flow)))["run_id"]
-        answered = wf(workplace, "runs", "resume", run_id, "--payload", '{"reply": "yes"}', "--json")
+        answered = workplace.wf("runs", "resume", run_id, "--payload", '{"reply": "yes"}', "--json")
         seen = await server.call("inspect_run", run_id=run_id)
     assert (answered.returncode, answered.stderr) == (0, "")
     assert json.loads(answered.stdout)["status"] == "completed"
@@ -38,7 +24,7 @@ async def test_a_person_answers_on_the_command_line_what_the_model_may_not(workp
 async def test_a_run_that_waits_ends_its_command_with_status_3(workplace: Workplace) -> None:
     async with workplace.server() as server:
         await server.deploy(plan("question", ask=ask()))
-        started = wf(workplace, "runs", "start", "question", "--json")
+        started = workplace.wf("runs", "start", "question", "--json")
         listed = await server.call("list_runs")
     assert started.returncode == 3
     assert [run["run_id"] for run in listed["runs"]] == [json.loads(started.stdout)["run_id"]]
@@ -46,7 +32,7 @@ async def test_a_run_that_waits_ends_its_command_with_status_3(workplace: Workpl
 
 async def test_a_file_that_is_no_json_is_refused_with_its_place(workplace: Workplace) -> None:
     workplace.write("plan.json", '{"name": "broken",\n "start": }')
-    refused = wf(workplace, "plan", "validate", "@plan.json")
+    refused = workplace.wf("plan", "validate", "@plan.json")
     assert refused.returncode == 2
     assert "line 2" in refused.stderr
     assert "Traceback" not in refused.stderr

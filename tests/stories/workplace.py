@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import sys
 import sysconfig
 from collections.abc import AsyncGenerator, Callable
@@ -61,6 +62,18 @@ class Workplace:
         """Make a module the only Python source."""
         self.write(f"{name}.py", text)
         self.configure(pythonSources={name: {"module": name, "path": "."}})
+
+    def wf(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a command of `wf` to its end, without a terminal."""
+        return subprocess.run(
+            [SCRIPTS / "wf", *arguments],
+            cwd=self.folder,
+            env={**os.environ, "WF_HOME": str(self.home), **self.environment},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
 
     @asynccontextmanager
     async def server(self, *command: str) -> AsyncGenerator["Server"]:
