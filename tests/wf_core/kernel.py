@@ -168,11 +168,11 @@ class Driver:
         self._settle()
         return work
 
-    def deliver(self, call_id: str | None = None) -> None:
+    def deliver(self, call_id: str | None = None, act: Callable[[Invocation], Any] | None = None) -> None:
         """Carry out a pending call, the oldest if none is named, and hand its result over."""
         call = self.pending.pop(call_id or next(iter(self.pending)))
         try:
-            result = self.fakes[call.capability](call.input)
+            result = act(call) if act else self.fakes[call.capability](call.input)
         except Failed as failed:
             fail(self.program, self.run, call.call_id, failed.failure, now=self.now)
         else:

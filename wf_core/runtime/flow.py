@@ -63,7 +63,7 @@ def end(turn: Turn, frame: Frame, outcome: str) -> None:
             _end_child(turn, frame, outcome)
         case "root":
             try:
-                output = workflow_output(frame.program, run.scopes[frame.scope])
+                output = workflow_output(run, frame)
             except StepFailed as failed:
                 fail(turn, frame, _own_failure(failed, None, ()))
                 return
@@ -150,7 +150,7 @@ def _end_child(turn: Turn, frame: Frame, outcome: str) -> None:
     if not isinstance(child, InChild):
         raise AssertionError("the parent of a child workflow waits for it")
     try:
-        child.ended = ChildEnd(outcome, workflow_output(frame.program, run.scopes[frame.scope]), None)
+        child.ended = ChildEnd(outcome, workflow_output(run, frame), None)
     except StepFailed as failed:
         child.ended = ChildEnd(None, None, _own_failure(failed, outer.step_id, frame.prefix))
     nudge(run, outer)

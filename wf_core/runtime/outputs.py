@@ -8,9 +8,9 @@ from wf_core.paths import Missing, format_path, lookup
 from wf_core.runtime.faults import fault
 from wf_core.runtime.program import Mapped, Program
 from wf_core.runtime.targets import Target
-from wf_core.runtime.views import View
+from wf_core.runtime.views import view_of
 from wf_core.schemas import Check
-from wf_core.state import Scope
+from wf_core.state import Frame, RunState
 
 
 def map_result(entries: Sequence[Mapped], result: JsonValue) -> list[tuple[Target, JsonValue]]:
@@ -34,16 +34,17 @@ def map_result(entries: Sequence[Mapped], result: JsonValue) -> list[tuple[Targe
     return writes
 
 
-def workflow_output(program: Program, scope: Scope) -> JsonValue:
-    """Build and check the output of a workflow that ended.
+def workflow_output(run: RunState, frame: Frame) -> JsonValue:
+    """Build and check the output of the workflow that ended with a frame.
 
     Raises:
         StepFailed: `path_not_found` or `output_invalid`.
     """
+    program: Program = frame.program
     if program.build_output is not None:
-        output: JsonValue = program.build_output(View(scope.input, scope.layer))
+        output: JsonValue = program.build_output(view_of(run, frame))
     else:
-        fields = ((name, scope.layer.field(name)) for name in program.output_names)
+        fields = ((name, frame.layer.field(name)) for name in program.output_names)
         output = {name: value for name, value in fields if not isinstance(value, Missing)}
     require("output_invalid", "The workflow's output", program.output_check, output, "output")
     return output
