@@ -20,14 +20,14 @@ from wf_artifacts.storage.digests import json_digest
 from wf_artifacts.stores import Stores, open_stores
 from wf_core import CallContext
 from wf_core.calls.contract import Contract
-from wf_core.ids import ArtifactId, DeploymentId
+from wf_core.ids import ArtifactId, DeploymentId, RunId
 from wf_core.jsonvalue import JsonValue
 from wf_core.plan import WorkflowPlan
 from wf_core.validation import required_capabilities
 from wf_mcp.app import App
 from wf_mcp.config import Config, Redactor
 from wf_mcp.execution.advance import Means
-from wf_mcp.execution.runs import RunDriver
+from wf_mcp.execution.runs import Handle, RunDriver
 from wf_mcp.sources.protocol import CallFailed, CallResult, SourceKind, SourceState, SourceStatus, SourceUnavailable
 from wf_mcp.sources.registry import SourceRegistry
 from wf_mcp.sources.std import StdSource
@@ -217,3 +217,23 @@ def watched(url: str = "memory://") -> tuple[Stores, WatchedRuns]:
 def contents(folder: Path) -> dict[str, bytes]:
     """Read every file below a folder."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+async def start(app: App, document: dict[str, Any], given: JsonValue = None, key: str | None = None) -> Handle:
+    """Start a run of a plan, whether or not this version would take the plan."""
+    pinned = await environment(app, document)
+    return await app.runs.start(pinned, {} if given is None else given, principal="local", idempotency_key=key)
+
+
+async def stopped(app: App, handle: Handle) -> str:
+    """Wait until a run stops, and give its stored status."""
+    with anyio.fail_after(5):
+        await app.runs.wait(handle, seconds=5)
+    return (await app.stores.runs.load(handle.run_id)).status
+
+
+async def interrupted(app: App, document: dict[str, Any]) -> RunId:
+    """Start a run that stops at a question."""
+    handle = await start(app, document)
+    assert await stopped(app, handle) == "interrupted"
+    return handle.run_id

@@ -91,7 +91,6 @@ class FileTreeRuns(FileTreeStore):
         with self._keys.changing(record):
             earlier = self._earlier(record)
             if earlier is not None:
-                require_same_input(earlier, record)
                 return Created(earlier, created=False, claim=None)
             try:
                 self._keys.reserve(record)
@@ -100,6 +99,10 @@ class FileTreeRuns(FileTreeStore):
                 with suppress(OSError):
                     self._keys.free(record)
                 raise
+
+    @in_thread
+    def earlier(self, record: RunRecord) -> RunRecord | None:
+        return None if record.idempotency_key is None else self._earlier(record)
 
     @in_thread
     def claim(self, run_id: RunId) -> Claim:
@@ -214,8 +217,14 @@ class FileTreeRuns(FileTreeStore):
     def _earlier(self, record: RunRecord) -> RunRecord | None:
         """Give the run that a key stands for. None where it was never made, or is deleted."""
         run_id = self._keys.run_of(record)
-        with suppress(RunNotFound):
-            return None if run_id is None else self._folder(run_id).head().record
+        if run_id is None:
+            return None
+        try:
+            earlier = self._folder(run_id).head().record
+        except RunNotFound:
+            return None
+        require_same_input(earlier, record)
+        return earlier
 
     def _forget_key(self, record: RunRecord) -> None:
         with self._keys.changing(record):

@@ -74,16 +74,23 @@ class MemoryRuns:
         trace: Sequence[bytes] = (),
     ) -> Created:
         require_first_state(record, checkpoint, trace)
-        key = _key(record)
-        if key in self._keys:
-            earlier = self._record(self._keys[key])
-            require_same_input(earlier, record)
+        earlier = await self.earlier(record)
+        if earlier is not None:
             return Created(earlier, created=False, claim=None)
+        key = _key(record)
         run = _Run(RECORD.encode(record), ENVIRONMENT.encode(environment), checkpoint, list(trace))
         self._runs[record.run_id] = run
         if key is not None:
             self._keys[key] = record.run_id
         return Created(record, created=True, claim=MemoryClaim(record.run_id, run))
+
+    async def earlier(self, record: RunRecord) -> RunRecord | None:
+        key = _key(record)
+        if key not in self._keys:
+            return None
+        earlier = self._record(self._keys[key])
+        require_same_input(earlier, record)
+        return earlier
 
     async def claim(self, run_id: RunId) -> Claim:
         run = self._run(run_id)

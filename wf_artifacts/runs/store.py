@@ -76,6 +76,14 @@ class RunStore(Protocol):
         """
         ...
 
+    async def earlier(self, record: RunRecord) -> RunRecord | None:
+        """Give the run that `create` would give in the place of a new one: that of the record's idempotency key.
+
+        Raises:
+            IdempotencyConflict: the key stands for a run with another input.
+        """
+        ...
+
     async def claim(self, run_id: RunId) -> Claim:
         """Take the right to advance a run.
 

@@ -8,6 +8,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Container
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
@@ -16,6 +17,7 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
+from wf_artifacts.catalog.models import Deployment
 from wf_artifacts.errors import RunBusy
 from wf_artifacts.runs.environment import PinnedEnvironment
 from wf_artifacts.runs.models import Checkpoint, RunRecord
@@ -96,24 +98,11 @@ class RunDriver:
             StoreFull, StoreUnavailable: no run was created.
         """
         now = self._means.clock.now()
-        name = run_id(now, self._random_bits())
+        blank = self._blank(environment.deployment, workflow_input, principal, idempotency_key, now)
         program = await _compile(environment, pins.pinned_contracts(environment))
-        run = start(program, run_id=name, input=workflow_input)
-        blank = RunRecord(
-            run_id=name,
-            principal=principal,
-            deployment_id=environment.deployment.deployment_id,
-            artifact_id=environment.artifact.artifact_id,
-            artifact_version=environment.artifact.version,
-            status="running",
-            checkpoint=1,
-            idempotency_key=idempotency_key,
-            input_digest=json_digest(workflow_input),
-            created_at=now,
-            updated_at=now,
-        )
+        run = start(program, run_id=blank.run_id, input=workflow_input)
         record = describe(run, blank, checkpoint=1, now=now)
-        checkpoint = Checkpoint(name, 1, "started", dump_run(run), now)
+        checkpoint = Checkpoint(record.run_id, 1, "started", dump_run(run), now)
 
         async def create() -> Handle:
             made = await self._means.store.create(record, environment, checkpoint, trace=run.take_trace())
@@ -122,6 +111,19 @@ class RunDriver:
             return self.handle(made.record.run_id)
 
         return await owned(self._tasks, create)
+
+    async def earlier(
+        self, deployment: Deployment, workflow_input: JsonValue, *, principal: str, idempotency_key: str
+    ) -> Handle | None:
+        """Give the run that an idempotency key names already, if any.
+
+        Raises:
+            IdempotencyConflict: the key names a run with another input.
+        """
+        now = self._means.clock.now()
+        blank = self._blank(deployment, workflow_input, principal, idempotency_key, now)
+        found = await self._means.store.earlier(blank)
+        return None if found is None else self.handle(found.run_id)
 
     async def answer(self, run_id: RunId, answer: Answer) -> Handle:
         """Answer a question of a run and begin to advance it; the answer is stored before anything is done about it.
@@ -189,6 +191,24 @@ class RunDriver:
                 await handle.live.follow(progress)
         if handle.live is not None and handle.live.fault is not None:
             raise handle.live.fault
+
+    def _blank(
+        self, deployment: Deployment, workflow_input: JsonValue, principal: str, key: str | None, now: datetime
+    ) -> RunRecord:
+        """Give the record of a run that is to be created."""
+        return RunRecord(
+            run_id=run_id(now, self._random_bits()),
+            principal=principal,
+            deployment_id=deployment.deployment_id,
+            artifact_id=deployment.artifact_id,
+            artifact_version=deployment.artifact_version,
+            status="running",
+            checkpoint=1,
+            idempotency_key=key,
+            input_digest=json_digest(workflow_input),
+            created_at=now,
+            updated_at=now,
+        )
 
     async def _wait_for_others(self, run_id: RunId) -> None:
         while await self._means.store.is_claimed(run_id):  # noqa: ASYNC110  # no event crosses processes

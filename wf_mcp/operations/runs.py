@@ -50,16 +50,16 @@ async def run_deployment(
     check_key(idempotency_key)
     deployment = await app.stores.catalog.load_deployment(DeploymentId(deployment_id))
     given = storable(app, "workflow_input", {} if workflow_input is None else workflow_input, InvalidInput)
-    artifact = await app.stores.catalog.load_artifact(deployment.artifact_id, deployment.artifact_version)
-    pinned = await pins.pin(app.registry, artifact=artifact, deployment=deployment)
-    if pinned.environment is None:
-        return summaries.unrunnable(deployment, pinned.issues)
-    handle = await app.runs.start(
-        pinned.environment,
-        given,
-        principal=caller.principal,
-        idempotency_key=None if idempotency_key is None else app.redactor.text(idempotency_key),
-    )
+    key = None if idempotency_key is None else app.redactor.text(idempotency_key)
+    handle = None
+    if key is not None:
+        handle = await app.runs.earlier(deployment, given, principal=caller.principal, idempotency_key=key)
+    if handle is None:
+        artifact = await app.stores.catalog.load_artifact(deployment.artifact_id, deployment.artifact_version)
+        pinned = await pins.pin(app.registry, artifact=artifact, deployment=deployment)
+        if pinned.environment is None:
+            return summaries.unrunnable(deployment, pinned.issues)
+        handle = await app.runs.start(pinned.environment, given, principal=caller.principal, idempotency_key=key)
     await app.runs.wait(handle, seconds=wait_seconds, progress=progress)
     return await _summary(app, handle.run_id, caller)
 

@@ -69,6 +69,16 @@ class TestCreating:
         with pytest.raises(RunNotFound):
             await runs.load(again.run_id)
 
+    async def test_the_run_of_a_key_is_found_without_creating_one(self, runs: RunStore, start: Start) -> None:
+        again = record(new_run_id(2), idempotency_key="k")
+        assert await runs.earlier(again) is None
+        first = record(new_run_id(1), idempotency_key="k")
+        await start(first)
+        assert await runs.earlier(again) == first
+        assert await runs.earlier(record(new_run_id(2))) is None
+        with pytest.raises(IdempotencyConflict):
+            await runs.earlier(again.model_copy(update={"input_digest": json_digest({"n": 1})}))
+
     async def test_the_same_key_gives_the_run_as_it_is_by_now(self, runs: RunStore, start: Start) -> None:
         first = record(new_run_id(1), idempotency_key="k")
         done = following(first, entries=0, status="completed", outcome="ok", output={"result": 1})

@@ -6,13 +6,12 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from tests.wf_mcp.scripted import Gate, ScriptedSource, environment, failing, node, opened, plan, watched
+from tests.wf_mcp.scripted import Gate, ScriptedSource, failing, node, opened, plan, start, watched
 from wf_artifacts.runs.models import RunRecord
 from wf_core.calls.contract import Contract, Hints
 from wf_core.jsonvalue import JsonValue
 from wf_mcp.app import App
 from wf_mcp.execution import advance
-from wf_mcp.execution.runs import Handle
 
 pytestmark = pytest.mark.anyio
 
@@ -24,13 +23,8 @@ EACH = {
 """One call for each item, all at once."""
 
 
-async def started(app: App, document: dict[str, Any], given: JsonValue = None) -> Handle:
-    pinned = await environment(app, document)
-    return await app.runs.start(pinned, {} if given is None else given, principal="local", idempotency_key=None)
-
-
 async def finished(app: App, document: dict[str, Any], given: JsonValue = None) -> RunRecord:
-    handle = await started(app, document, given)
+    handle = await start(app, document, given)
     with anyio.fail_after(10):
         await app.runs.wait(handle, seconds=10)
     return await app.stores.runs.load(handle.run_id)
@@ -69,7 +63,7 @@ async def test_results_are_taken_in_the_order_in_which_they_come() -> None:
         return answer
 
     async with opened(ScriptedSource(acts={"do": act})) as app:
-        handle = await started(app, plan(EACH), {"items": ["a", "b"]})
+        handle = await start(app, plan(EACH), {"items": ["a", "b"]})
         with anyio.fail_after(5):
             for name in ("b", "a"):
                 await gates[name].entered.wait()
@@ -140,7 +134,7 @@ async def test_a_run_that_does_not_stop_is_stored_on_its_way(monkeypatch: pytest
     stores, runs = watched()
     async with opened(ScriptedSource(acts={"echo": gate, "do": Gate()}), stores=stores) as app:
         gate.opened.set()
-        handle = await started(app, plan({"a": node("ops.echo", "b"), "b": node("ops.do")}))
+        handle = await start(app, plan({"a": node("ops.echo", "b"), "b": node("ops.do")}))
         with anyio.fail_after(5):
             await runs.tried["running"].wait()
         record = await stores.runs.load(handle.run_id)
@@ -155,7 +149,7 @@ async def test_a_run_that_has_not_moved_is_not_stored_again(monkeypatch: pytest.
     gate = Gate()
     stores, runs = watched()
     async with opened(ScriptedSource(acts={"do": gate}), stores=stores) as app:
-        handle = await started(app, plan({"a": node("ops.do")}))
+        handle = await start(app, plan({"a": node("ops.do")}))
         with anyio.fail_after(5):
             await gate.entered.wait()
             await app.runs.wait(handle, seconds=0.05)
@@ -181,8 +175,7 @@ async def test_others_get_their_turn_during_a_long_chain_of_steps() -> None:
     }
     steps["s5000"] = {"type": "end"}
     async with opened() as app:
-        pinned = await environment(app, plan(steps))
-        handle = await app.runs.start(pinned, {}, principal="local", idempotency_key=None)
+        handle = await start(app, plan(steps))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(tick)
             with anyio.fail_after(20):

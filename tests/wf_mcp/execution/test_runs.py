@@ -7,8 +7,20 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.wf_mcp.scripted import Gate, ScriptedSource, ask, contents, environment, node, opened, plan, watched
-from wf_artifacts.errors import IdempotencyConflict, RunBusy, StoreFull
+from tests.wf_mcp.scripted import (
+    Gate,
+    ScriptedSource,
+    ask,
+    contents,
+    interrupted,
+    node,
+    opened,
+    plan,
+    start,
+    stopped,
+    watched,
+)
+from wf_artifacts.errors import IdempotencyConflict, RunBusy
 from wf_artifacts.stores import Stores, open_stores
 from wf_core.calls.contract import Contract
 from wf_core.errors import (
@@ -20,13 +32,10 @@ from wf_core.errors import (
     StaleInterrupt,
     WfError,
 )
-from wf_core.ids import RunId
-from wf_core.jsonvalue import JsonValue
 from wf_core.runtime import Answer
-from wf_mcp.app import App
 from wf_mcp.errors import RunBlocked
 from wf_mcp.execution import runs as execution
-from wf_mcp.execution.runs import AdvancingFailed, Handle
+from wf_mcp.execution.runs import Handle
 
 pytestmark = pytest.mark.anyio
 
@@ -40,25 +49,6 @@ ASK = plan({"ask": ask()})
 @pytest.fixture(params=["memory", "file"])
 def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Stores:
     return open_stores("memory://" if request.param == "memory" else tmp_path.as_uri())
-
-
-async def start(app: App, document: dict[str, Any], given: JsonValue = None, key: str | None = None) -> Handle:
-    pinned = await environment(app, document)
-    return await app.runs.start(pinned, {} if given is None else given, principal="local", idempotency_key=key)
-
-
-async def stopped(app: App, handle: Handle) -> str:
-    """Wait until a run stops, and give its stored status."""
-    with anyio.fail_after(5):
-        await app.runs.wait(handle, seconds=5)
-    return (await app.stores.runs.load(handle.run_id)).status
-
-
-async def interrupted(app: App, document: dict[str, Any]) -> RunId:
-    """Start a run that stops at a question."""
-    handle = await start(app, document)
-    assert await stopped(app, handle) == "interrupted"
-    return handle.run_id
 
 
 # Whose run it is
@@ -365,111 +355,3 @@ async def test_a_client_that_leaves_in_the_middle_of_its_answer_has_answered() -
             store.holds["answered"].set()
             await store.tried["completed"].wait()
         assert await stopped(app, app.runs.handle(run_id)) == "completed"
-
-
-# Ends
-
-
-async def test_cancelling_a_run_cancels_its_call_and_keeps_that_its_effects_are_unknown(stores: Stores) -> None:
-    gate = Gate()
-    async with opened(ScriptedSource(acts={"do": gate}), stores=stores) as app:
-        handle = await start(app, CALL)
-        with anyio.fail_after(5):
-            await gate.entered.wait()
-            await app.runs.cancel(handle.run_id, reason="not needed")
-            await gate.cancelled.wait()
-        record = await stores.runs.load(handle.run_id)
-        [entry] = await stores.runs.read_trace(handle.run_id, 0, 5)
-        assert not await stores.runs.is_claimed(handle.run_id)
-    assert record.status == "cancelled"
-    assert record.error is not None
-    assert (record.error["message"], record.error["side_effects"]) == ("not needed", "unknown")
-    assert (entry["error"]["code"], entry["error"]["side_effects"]) == ("cancelled", "unknown")
-
-
-async def test_a_call_that_does_not_heed_being_cancelled_does_not_hold_up_the_end_of_its_run() -> None:
-    entered, release = anyio.Event(), anyio.Event()
-
-    async def stubborn(given: dict[str, Any]) -> JsonValue:
-        with anyio.CancelScope(shield=True):
-            entered.set()
-            await release.wait()
-        return {}
-
-    async with opened(ScriptedSource(acts={"do": stubborn})) as app:
-        handle = await start(app, CALL)
-        try:
-            with anyio.fail_after(5):
-                await entered.wait()
-                await app.runs.cancel(handle.run_id, reason=None)
-            assert (await app.stores.runs.load(handle.run_id)).status == "cancelled"
-            assert not await app.stores.runs.is_claimed(handle.run_id)
-        finally:
-            release.set()
-
-
-async def test_a_run_that_waits_for_an_answer_is_cancelled_although_its_sources_are_gone(stores: Stores) -> None:
-    source = ScriptedSource(acts={"do": Gate()})
-    async with opened(source, stores=stores) as app:
-        run_id = await interrupted(app, ASK_THEN_CALL)
-        source.enabled = False
-        await app.runs.cancel(run_id, reason=None)
-        record = await stores.runs.load(run_id)
-        assert (record.status, record.interrupts) == ("cancelled", ())
-        checkpoint = record.checkpoint
-        await app.runs.cancel(run_id, reason="again")
-        assert (await stores.runs.load(run_id)).checkpoint == checkpoint
-
-
-async def test_a_run_whose_process_is_gone_can_be_cancelled(stores: Stores) -> None:
-    gate = Gate()
-    async with opened(ScriptedSource(acts={"do": gate}), stores=stores) as app:
-        handle = await start(app, CALL)
-        with anyio.fail_after(5):
-            await gate.entered.wait()
-    async with opened(stores=stores) as app:
-        await app.runs.cancel(handle.run_id, reason=None)
-    assert (await stores.runs.load(handle.run_id)).status == "cancelled"
-
-
-# Faults
-
-
-async def test_a_stop_that_cannot_be_stored_is_told_and_leaves_the_run_as_it_was() -> None:
-    kept, store = watched()
-    gate = Gate()
-    async with opened(ScriptedSource(acts={"do": gate}), stores=kept) as app:
-        run_id = await interrupted(app, ASK_THEN_CALL)
-        handle = await app.runs.answer(run_id, Answer({}))
-        store.refusals["completed"] = StoreFull("the run", "no space left")
-        gate.opened.set()
-        with pytest.raises(StoreFull):
-            await app.runs.wait(handle, seconds=5)
-        record = await store.load(run_id)
-        assert (record.status, record.checkpoint) == ("running", 3)
-        assert not await store.is_claimed(run_id)
-
-
-async def test_an_answer_that_cannot_be_stored_is_not_taken() -> None:
-    kept, store = watched()
-    async with opened(stores=kept) as app:
-        run_id = await interrupted(app, ASK)
-        store.refusals["answered"] = StoreFull("the run", "no space left")
-        with pytest.raises(StoreFull):
-            await app.runs.answer(run_id, Answer({}))
-        assert (await store.load(run_id)).status == "interrupted"
-        store.refusals.clear()
-        handle = await app.runs.answer(run_id, Answer({}))
-        assert await stopped(app, handle) == "completed"
-
-
-async def test_a_fault_of_ours_ends_the_advance_and_not_the_program() -> None:
-    kept, store = watched()
-    async with opened(stores=kept) as app:
-        store.refusals["interrupted"] = RuntimeError("a bug")
-        handle = await start(app, ASK)
-        with pytest.raises(AdvancingFailed):
-            await app.runs.wait(handle, seconds=5)
-        assert not await store.is_claimed(handle.run_id)
-        store.refusals.clear()
-        assert await interrupted(app, ASK)

@@ -158,6 +158,15 @@ async def test_a_key_gives_the_same_run_again_and_is_used_up_only_by_a_run(store
             await run_deployment(app, deployment_id="flow", workflow_input={"text": "other"}, idempotency_key="k")
 
 
+async def test_a_key_gives_its_run_although_the_deployment_could_not_run_now() -> None:
+    source = ScriptedSource()
+    async with opened(source) as app:
+        run_id = await reviewing(app, idempotency_key="k")
+        source.enabled = False
+        again = await run_deployment(app, deployment_id="flow", workflow_input={"text": "hello"}, idempotency_key="k")
+    assert (again.run_id, again.status, again.resume_readiness) == (run_id, "interrupted", "blocked")
+
+
 async def test_secrets_are_stored_neither_in_input_nor_in_answers_nor_in_reasons(tmp_path: Path) -> None:
     async with opened(ScriptedSource(), stores=open_stores(tmp_path.as_uri())) as app:
         app.redactor.add("hunter22")
