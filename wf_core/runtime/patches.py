@@ -91,9 +91,12 @@ def _plan_merge(plan: _Plan, layer: Layer, target: Target, values: list[JsonValu
 
 
 def _plan_appends(plan: _Plan, layer: Layer, target: Target, values: list[JsonValue]) -> bool:
-    """Plan appends to a list that is there, without copying or checking the list. False: nothing was planned."""
+    """Plan appends to a list that is there and that no other write touches, without copying or checking the list.
+
+    False: nothing was planned.
+    """
     element = target.element
-    if element is None or target.path[0] in plan.fields:
+    if element is None:
         return False
     length = layer.length(target.path)
     if length is None or not all(element.accepts(value, length + nth) for nth, value in enumerate(values, 1)):
@@ -150,8 +153,8 @@ def _require(check: Check | None, value: JsonValue | Missing, where: str) -> Non
 def _commit(plan: _Plan, layer: Layer, writes: Sequence[Write]) -> None:
     if plan.fields:
         if layer.owned:
-            written = [path for path, _, _ in writes if path[0] in plan.fields]
-            layer.owned = {ours for ours in layer.owned if not any(ours[: len(path)] == path for path in written)}
+            replaced = {path for path, _, _ in writes} - {path for path, _ in plan.appends}
+            layer.owned = {ours for ours in layer.owned if not any(ours[: len(path)] == path for path in replaced)}
         layer.values.update(plan.fields)
     for path, value in plan.appends:
         layer.append(path, value)

@@ -1,0 +1,42 @@
+"""What is wrong with a value, in words."""
+
+from typing import Any
+
+import pytest
+
+from wf_core.errors import StepFailed
+from wf_core.runtime.faults import fault, refuse_deep, storable
+from wf_core.schemas import compile_schema
+
+
+def test_a_value_that_fits_has_no_fault() -> None:
+    assert fault(None, 1, "input") is None
+    assert fault(compile_schema({"type": "integer"}), 1, "input") is None
+
+
+def test_every_problem_is_named_with_its_place() -> None:
+    check = compile_schema({"properties": {"a": {"type": "integer"}, "b": {"type": "string"}}})
+    found = fault(check, {"a": "x", "b": 1}, "input")
+    assert found is not None
+    assert [problem["where"] for problem in found.problems] == ["input.a", "input.b"]  # type: ignore[index,call-overload]
+    assert found.text.startswith("input.a: ")
+    assert "; input.b: " in found.text
+
+
+def nested(levels: int) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = {"a": value}
+    return value
+
+
+def test_a_value_that_nests_beyond_what_is_stored_fails_the_step() -> None:
+    refuse_deep("input_invalid", "It", nested(200))
+    with pytest.raises(StepFailed) as caught:
+        refuse_deep("input_invalid", "It", nested(201))
+    assert (caught.value.code, caught.value.message) == ("input_invalid", "It cannot be stored: deeper than 200 levels.")
+
+
+@pytest.mark.parametrize(("text", "stored"), [("plain", "plain"), ("é𝄞\u0000", "é𝄞\u0000"), ("caf\udce9", "caf?")])
+def test_text_is_stored_as_far_as_it_is_text(text: str, stored: str) -> None:
+    assert storable(text) == stored

@@ -1,0 +1,19 @@
+"""A run between two transitions."""
+
+from wf_core.state import RunState
+
+
+def test_taking_the_trace_drains_it() -> None:
+    run = RunState("run_1")
+    run.fresh_trace += [b"{}", b"[]"]
+    assert run.take_trace() == [b"{}", b"[]"]
+    assert run.take_trace() == []
+
+
+def test_runs_are_the_same_whatever_is_not_stored_of_them() -> None:
+    one, other = RunState("run_1"), RunState("run_1")
+    one.fresh_trace.append(b"{}")
+    one.linked = object()
+    assert one == other
+    one.steps_executed = 1
+    assert one != other
