@@ -5,18 +5,20 @@ was loaded, changes nothing here, and what is no JSON is refused here too.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self, cast
 
 from wf_artifacts.errors import ClaimLost, RunBusy, RunNotFound
 from wf_artifacts.runs.environment import ENVIRONMENT, PinnedEnvironment
-from wf_artifacts.runs.models import RECORD, Checkpoint, RunRecord, RunStatus
+from wf_artifacts.runs.models import RECORD, Checkpoint, JournalRecord, RunRecord, RunStatus
 from wf_artifacts.runs.rules import (
     COMPARED_RUNS,
     RUNS,
     belongs,
+    journal_line,
     require_first_state,
+    require_next_inputs,
     require_next_state,
     require_same_input,
 )
@@ -34,6 +36,9 @@ class _Run:
     environment: bytes
     checkpoint: Checkpoint
     trace: list[bytes]
+    journal: list[bytes] = field(default_factory=list[bytes])
+    position: int | None = None
+    """Of the last input in the journal."""
     claim: "MemoryClaim | None" = None
 
 
@@ -109,13 +114,25 @@ class MemoryRuns:
         checkpoint: Checkpoint | None = None,
         trace: Sequence[bytes] = (),
     ) -> None:
-        run = self._runs.get(claim.run_id)
-        if run is None or run.claim is not claim:
-            raise ClaimLost(claim.run_id)
+        run = self._claimed(claim)
         require_next_state(self._record(claim.run_id), record, checkpoint, trace)
         run.record = RECORD.encode(record)
-        run.checkpoint = checkpoint or run.checkpoint
         run.trace.extend(trace)
+        if checkpoint is not None:
+            run.checkpoint = checkpoint
+            run.journal, run.position = [], None
+
+    async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool) -> int:  # noqa: ARG002
+        run = self._claimed(claim)
+        require_next_inputs(run.position, records)
+        for record in records:
+            run.journal.append(journal_line(record))
+            run.trace.extend(record.trace)
+            run.position = record.position
+        if records:
+            counted = {"trace_count": len(run.trace), "steps_executed": records[-1].steps_executed}
+            run.record = RECORD.encode(self._record(claim.run_id).model_copy(update=counted))
+        return sum(map(len, run.journal))
 
     async def load(self, run_id: RunId, *, principal: str | None = None) -> RunRecord:
         self._run(run_id, principal)
@@ -126,6 +143,13 @@ class MemoryRuns:
 
     async def load_checkpoint(self, run_id: RunId) -> Checkpoint:
         return self._run(run_id).checkpoint
+
+    async def load_journal(self, run_id: RunId) -> list[bytes]:
+        return list(self._run(run_id).journal)
+
+    async def abandoned(self) -> list[RunId]:
+        idle = (run_id for run_id, run in self._runs.items() if run.claim is None)
+        return [run_id for run_id in descending(RUNS, idle, None) if self._record(run_id).status == "running"]
 
     async def read_trace(self, run_id: RunId, start: int, limit: int) -> list[dict[str, Any]]:
         entries = self._run(run_id).trace[start : start + limit]
@@ -159,6 +183,12 @@ class MemoryRuns:
         if run is None or not belongs(self._record(run_id), principal):
             visible = [known for known in self._newest() if belongs(self._record(known), principal)]
             raise RunNotFound(run_id, close=close_matches(run_id, visible))
+        return run
+
+    def _claimed(self, claim: Claim) -> _Run:
+        run = self._runs.get(claim.run_id)
+        if run is None or run.claim is not claim:
+            raise ClaimLost(claim.run_id)
         return run
 
     def _newest(self) -> list[RunId]:

@@ -54,4 +54,18 @@ class Checkpoint:
     created_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class JournalRecord:
+    """One input that a run was given since its latest checkpoint, and what it made of it."""
+
+    line: bytes
+    """The input as one compact JSON object, as `wf_core.codec.inputs` writes it; the store does not look into it."""
+    trace: tuple[bytes, ...]
+    """The trace entries that it made, one compact JSON object each."""
+    steps_executed: int
+    """Of the run, this input included."""
+    position: int
+    """How many inputs the run was given, this one included."""
+
+
 RECORD = Format("wf.run_record", 1, RunRecord)

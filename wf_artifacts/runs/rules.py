@@ -1,9 +1,9 @@
-"""What every store of runs holds against a new run and a next state, before it writes anything."""
+"""What every store of runs holds against what is to be stored, before it writes anything, and the line of an input."""
 
 from collections.abc import Sequence
 
 from wf_artifacts.errors import IdempotencyConflict
-from wf_artifacts.runs.models import Checkpoint, RunRecord
+from wf_artifacts.runs.models import Checkpoint, JournalRecord, RunRecord
 
 RUNS = "runs"
 """The list that cursors of runs belong to."""
@@ -39,6 +39,24 @@ def require_next_state(
         raise ValueError(f"the record names checkpoint {record.checkpoint}, the latest is {earlier.checkpoint}")
 
 
+def require_next_inputs(position: int | None, records: Sequence[JournalRecord]) -> None:
+    """Accept inputs to append; `position` is that of the last one that the latest checkpoint lacks, if there is one.
+
+    Raises:
+        ValueError: they do not follow one another, or an input or a trace entry is no JSON object on one line.
+    """
+    for record in records:
+        if position is not None and record.position != position + 1:
+            raise ValueError(f"the input at position {record.position} does not follow {position}")
+        position = record.position
+        _require_lines((record.line, *record.trace))
+
+
+def journal_line(record: JournalRecord) -> bytes:
+    """Write a record as `RunStore.load_journal` gives it."""
+    return b'{"position":%d,"input":%b,"trace":[%b]}' % (record.position, record.line, b",".join(record.trace))
+
+
 def require_same_input(earlier: RunRecord, record: RunRecord) -> None:
     """Accept an earlier run in the place of a new one with the same key.
 
@@ -63,9 +81,13 @@ def belongs(
 def _require_trace(record: RunRecord, count: int, trace: Sequence[bytes]) -> None:
     if record.trace_count != count + len(trace):
         raise ValueError(f"{len(trace)} entries after {count} do not make {record.trace_count}")
-    for entry in trace:
-        if not (entry.startswith(b"{") and entry.endswith(b"}")) or b"\n" in entry:
-            raise ValueError("a trace entry is one JSON object on one line")
+    _require_lines(trace)
+
+
+def _require_lines(objects: Sequence[bytes]) -> None:
+    for one in objects:
+        if not (one.startswith(b"{") and one.endswith(b"}")) or b"\n" in one:
+            raise ValueError("an input or a trace entry is one JSON object on one line")
 
 
 def _require_checkpoint(record: RunRecord, latest: int, checkpoint: Checkpoint) -> None:

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from wf_artifacts.runs.environment import PinnedEnvironment
-from wf_artifacts.runs.models import Checkpoint, RunRecord, RunStatus
+from wf_artifacts.runs.models import Checkpoint, JournalRecord, RunRecord, RunStatus
 from wf_artifacts.storage.pages import Page
 from wf_core.ids import DeploymentId, RunId
 
@@ -108,13 +108,28 @@ class RunStore(Protocol):
     ) -> None:
         """Store the next state of a claimed run, in one step.
 
-        `trace` are the entries made since the commit before, one compact JSON object each. The record counts them in,
-        and names the new checkpoint, whose sequence is one above the latest; without a new one it names the latest.
+        `trace` are the entries made since the commit or append before, one compact JSON object each. The record counts
+        them in, and names the new checkpoint, whose sequence is one above the latest; without a new one it names the
+        latest. A new checkpoint holds all that was appended: the journal is empty after it.
 
         Raises:
             ClaimLost: the claim was released, or has passed to somebody else; nothing was written.
             NotJson: a value is no strict JSON; nothing was written.
             ValueError: record, checkpoint and trace do not fit together or do not follow what is stored.
+        """
+        ...
+
+    async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool) -> int:
+        """Store inputs that a claimed run was given, and give how many bytes of them its latest checkpoint lacks.
+
+        Costs what the records cost, whatever was stored before. Readers see their trace entries and steps at once. With
+        `sync` they, and all that was appended before, are on disk. Without, they survive this process, but perhaps not
+        the machine; then the last of them are missing, never one in the middle. A commit with a checkpoint holds
+        everything that was appended.
+
+        Raises:
+            ClaimLost: the claim was released, or has passed to somebody else; nothing was written.
+            ValueError: the records do not follow what was appended before; nothing was written.
         """
         ...
 
@@ -128,6 +143,20 @@ class RunStore(Protocol):
 
     async def load_checkpoint(self, run_id: RunId) -> Checkpoint:
         """Give the latest checkpoint."""
+        ...
+
+    async def load_journal(self, run_id: RunId) -> list[bytes]:
+        """Give what was appended since the latest checkpoint, the oldest first.
+
+        Each is one line of compact JSON: `{"position": n, "input": {…}, "trace": [entries…]}`.
+        """
+        ...
+
+    async def abandoned(self) -> list[RunId]:
+        """Give the runs with status `running` that nobody holds, the newest first; none that cannot be read.
+
+        Costs what the running runs cost, not all that are kept.
+        """
         ...
 
     async def read_trace(self, run_id: RunId, start: int, limit: int) -> list[dict[str, Any]]:
