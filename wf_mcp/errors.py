@@ -86,6 +86,7 @@ MEANINGS: Mapping[str, Meaning] = {
     "invalid_config": Meaning(ExitStatus.USAGE, 400),
     "invalid_path": Meaning(ExitStatus.USAGE, 400),
     "invalid_schema": Meaning(ExitStatus.USAGE, 400),
+    "invalid_template": Meaning(ExitStatus.USAGE, 400),
     "not_json": Meaning(ExitStatus.USAGE, 400),
     "invalid_input": Meaning(ExitStatus.USAGE, 422),
     "invalid_plan": Meaning(ExitStatus.USAGE, 422),

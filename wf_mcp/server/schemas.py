@@ -1,6 +1,9 @@
 """The schemas that tools publish, as small as they can be: every conversation of a host pays for them."""
 
+from functools import cache
 from typing import Any, cast
+
+from pydantic import BaseModel
 
 _LEFT_OUT = ("title", "default", "description", "required")
 """Words, and what every answer has anyway."""
@@ -13,12 +16,13 @@ def of_arguments(schema: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, **required, "additionalProperties": False}
 
 
-def of_answer(schema: dict[str, Any], *, whole: bool) -> dict[str, Any]:
-    """Publish the types of an answer, without the words about it.
+@cache
+def of_answer(model: type[BaseModel], *, whole: bool) -> dict[str, Any]:
+    """Publish the types of an answer, without the words about it. Several tools may share it: it is not to be changed.
 
     Unless `whole`, the records inside it are just objects: one tool that shows them in full is enough.
     """
-    bare = cast(dict[str, Any], _bare(schema, whole=whole))
+    bare = cast("dict[str, Any]", _bare(model.model_json_schema(), whole=whole))
     if not whole:
         bare.pop("$defs", None)
     return bare

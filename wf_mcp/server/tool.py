@@ -6,7 +6,7 @@ for the model) is replaced here, so that a client can act on the code of every e
 
 from collections.abc import Awaitable, Callable
 from inspect import getdoc
-from typing import Any, Self, cast
+from typing import Any, Self, cast, get_type_hints
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
@@ -53,11 +53,11 @@ class WorkflowTool(Tool):
             context_kwarg="call",
             annotations=annotations,
             meta=meta,
-            structured_output=True,
+            structured_output=False,  # what the SDK would make of it is larger than a host should pay for
         )
         tool, metadata = cast("Self", made), made.fn_metadata
         tool.parameters = schemas.of_arguments(tool.parameters)
-        metadata.output_schema = schemas.of_answer(metadata.output_schema or {}, whole=whole)
+        metadata.output_schema = schemas.of_answer(get_type_hints(function)["return"], whole=whole)
         metadata.arg_model = strict(metadata.arg_model)
         return tool
 

@@ -31,7 +31,7 @@ class Arguments(BaseModel):
 
 
 def test_an_answer_is_published_without_words() -> None:
-    published = schemas.of_answer(Answer.model_json_schema(), whole=False)
+    published = schemas.of_answer(Answer, whole=False)
 
     assert published == {
         "type": "object",
@@ -45,7 +45,7 @@ def test_an_answer_is_published_without_words() -> None:
 
 
 def test_a_whole_answer_shows_its_records_and_a_property_called_title_stays() -> None:
-    published = schemas.of_answer(Answer.model_json_schema(), whole=True)
+    published = schemas.of_answer(Answer, whole=True)
 
     assert published["$defs"]["Inner"] == {
         "type": "object",
