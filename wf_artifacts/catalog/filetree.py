@@ -21,10 +21,11 @@ from wf_artifacts.errors import ArtifactNotFound, DeploymentExists, DeploymentNo
 from wf_artifacts.storage import atomic
 from wf_artifacts.storage.digests import json_digest
 from wf_artifacts.storage.documents import Format
-from wf_artifacts.storage.home import FileTreeStore, Home, in_thread
+from wf_artifacts.storage.home import FileTreeStore, Home
 from wf_artifacts.storage.identifiers import require_id
 from wf_artifacts.storage.pages import Page, ascending, collect
 from wf_artifacts.storage.records import Record
+from wf_artifacts.storage.threads import in_thread
 from wf_core import jsonvalue
 from wf_core.errors import StateError
 from wf_core.ids import ArtifactId, DeploymentId, close_matches, is_id

@@ -27,9 +27,10 @@ from wf_artifacts.runs.rules import (
 )
 from wf_artifacts.runs.store import Claim, Created
 from wf_artifacts.storage import atomic
-from wf_artifacts.storage.home import FileTreeStore, Home, in_thread
+from wf_artifacts.storage.home import FileTreeStore, Home
 from wf_artifacts.storage.locks import FileLock, is_locked, try_lock
 from wf_artifacts.storage.pages import Page, collect, descending
+from wf_artifacts.storage.threads import in_thread
 from wf_core.errors import StateError
 from wf_core.ids import DeploymentId, RunId, close_matches, is_id
 

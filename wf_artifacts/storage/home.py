@@ -1,18 +1,12 @@
-"""The folder that a file tree lives in: how its files are read, written and named in errors.
-
-Work on files runs in threads of its own, so that neither the event loop nor user code that fills the default threads
-waits for the disk or makes it wait.
-"""
+"""The folder that a file tree lives in: how its files are read, written and named in errors."""
 
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager
-from functools import partial, wraps
 from pathlib import Path
-from types import CoroutineType
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import TypeVar
 
-from anyio import CapacityLimiter, to_thread
+from anyio import CapacityLimiter
 
 from wf_artifacts.storage import atomic
 from wf_artifacts.storage.documents import Format, corrupt
@@ -23,8 +17,6 @@ from wf_artifacts.storage.records import Record
 _THREADS = 16
 
 R = TypeVar("R", bound=Record)
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 class Home:
@@ -32,7 +24,7 @@ class Home:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.limiter = CapacityLimiter(_THREADS)
+        self.threads = CapacityLimiter(_THREADS)
 
     def document(self, path: Path) -> str:
         """Name a file in errors: by its path inside the home."""
@@ -98,16 +90,6 @@ class FileTreeStore:
     def __init__(self, home: Home) -> None:
         self.home = home
 
-
-S = TypeVar("S", bound=FileTreeStore)
-
-
-def in_thread(method: Callable[Concatenate[S, P], T]) -> "Callable[Concatenate[S, P], CoroutineType[Any, Any, T]]":
-    """Let a method that works on files be awaited. Once it began it is finished, whatever happens to the caller."""
-
-    @wraps(method)
-    async def awaited(self: S, *args: P.args, **kwargs: P.kwargs) -> T:
-        work = partial(method, self, *args, **kwargs)
-        return await to_thread.run_sync(work, limiter=self.home.limiter)
-
-    return awaited
+    @property
+    def threads(self) -> CapacityLimiter:
+        return self.home.threads

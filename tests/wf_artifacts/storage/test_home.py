@@ -1,18 +1,14 @@
-"""Files of a home are named by their place in it, and worked on in threads of their own."""
+"""Files of a home are named by their place in it."""
 
-import threading
 from pathlib import Path
 
-import anyio
 import pytest
 
 from wf_artifacts.errors import StoreUnavailable
 from wf_artifacts.storage.documents import Format
-from wf_artifacts.storage.home import FileTreeStore, Home, in_thread
+from wf_artifacts.storage.home import Home
 from wf_artifacts.storage.records import Record
 from wf_core.errors import StateCorrupt
-
-pytestmark = pytest.mark.anyio
 
 
 class Thing(Record):
@@ -61,48 +57,3 @@ def test_a_changed_folder_is_made_swept_and_locked(tmp_path: Path) -> None:
         (folder / "a.json").write_bytes(b"x")
     with home.changing(folder, lock=lock):
         assert home.files(folder) == ["a.json"]
-
-
-class Store(FileTreeStore):
-    def __init__(self, home: Home) -> None:
-        super().__init__(home)
-        self.begun = threading.Event()
-        self.finish = threading.Event()
-        self.done = False
-
-    @in_thread
-    def work(self, answer: str) -> tuple[str, str]:
-        """Answer."""
-        return answer, threading.current_thread().name
-
-    @in_thread
-    def slow(self) -> None:
-        self.begun.set()
-        self.finish.wait(timeout=5)
-        self.done = True
-
-
-async def test_work_is_done_in_a_thread_and_answers(tmp_path: Path) -> None:
-    answer, thread = await Store(Home(tmp_path)).work("x")
-    assert answer == "x"
-    assert thread != threading.current_thread().name
-    assert Store.work.__doc__ == "Answer."
-
-
-async def test_work_that_began_is_finished_though_the_caller_is_cancelled(tmp_path: Path) -> None:
-    store = Store(Home(tmp_path))
-    with anyio.fail_after(5):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(store.slow)
-            await anyio.to_thread.run_sync(store.begun.wait)
-            tasks.cancel_scope.cancel()
-            store.finish.set()
-    assert store.done
-
-
-async def test_work_that_did_not_begin_is_not_done_for_a_cancelled_caller(tmp_path: Path) -> None:
-    store = Store(Home(tmp_path))
-    with anyio.CancelScope() as scope:
-        scope.cancel()
-        await store.slow()
-    assert not store.begun.is_set()
