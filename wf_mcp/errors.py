@@ -118,6 +118,7 @@ MEANINGS: Mapping[str, Meaning] = {
     "run_busy": Meaning(ExitStatus.BUSY, 409),
     # A capability that was called did not deliver.
     "capability_error": Meaning(ExitStatus.FAILED, 502),
+    "connection_lost": Meaning(ExitStatus.FAILED, 502),
     "output_invalid": Meaning(ExitStatus.FAILED, 502),
     "timeout": Meaning(ExitStatus.FAILED, 504),
     # The machine or this program.

@@ -77,6 +77,23 @@ async def test_an_upstream_that_dies_in_a_call_fails_the_run_and_is_started_agai
     assert (done["status"], done["output"]) == ("completed", {"result": "again"})
 
 
+async def test_a_direct_call_that_fails_says_how(workplace: Workplace) -> None:
+    workplace.write(
+        "ops.py", "from wf_core import capability\n\n@capability()\ndef odd() -> float:\n    return float('nan')\n"
+    )
+    workplace.configure(pythonSources={"ops": {"module": "ops", "path": "."}}, mcpServers={"far": faulty("none")})
+    failures: dict[str, tuple[str, dict[str, Any]]] = {
+        "invalid_input": ("wf.std.length", {"value": 5}),
+        "capability_error": ("wf.std.fail", {"message": "on purpose"}),
+        "out_of_stock": ("wf.std.fail", {"message": "on purpose", "code": "out_of_stock"}),
+        "output_invalid": ("ops.odd", {}),
+        "connection_lost": ("far.die", {}),
+    }
+    async with workplace.server() as server:
+        for code, (name, given) in failures.items():
+            assert (await server.refuse("call_capability", name=name, input=given))["code"] == code
+
+
 async def test_a_run_whose_upstream_hangs_can_be_cancelled(workplace: Workplace) -> None:
     workplace.configure(mcpServers={"far": faulty("none")})
     async with workplace.server() as server:
