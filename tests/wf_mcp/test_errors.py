@@ -48,11 +48,11 @@ def test_a_code_that_a_capability_chose_is_its_failure() -> None:
 
 
 def test_every_error_of_the_tree_has_a_meaning() -> None:
-    """A new error class must enter the table; one that only carries a step's code does not."""
+    """A new error class must enter the table. What only gathers others is never raised itself."""
 
     def codes(cls: type[WfError]) -> set[str]:
-        return {cls.code} | {code for sub in cls.__subclasses__() for code in codes(sub)}
+        below = [codes(sub) for sub in cls.__subclasses__()]
+        return set[str]().union(*below) if below else {cls.code}
 
-    missing = codes(WfError) - set(MEANINGS) - {"run_refused"}
-    assert missing == set()
+    assert codes(WfError) - set(MEANINGS) == set()
     assert describe(FormatTooNew(document="run", found=4, supported=3))["code"] == "state_version_unsupported"
