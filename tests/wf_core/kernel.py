@@ -72,7 +72,11 @@ def picky(given: Json) -> Any:
 FAKES: Mapping[str, Fake] = {"t.echo": echo, "t.breaks": breaks, "t.picky": picky}
 
 SLEEP = Contract(
-    input_schema={"type": "object", "properties": {"seconds": {"type": "number", "minimum": 0}}, "required": ["seconds"]},
+    input_schema={
+        "type": "object",
+        "properties": {"seconds": {"type": "number", "minimum": 0}},
+        "required": ["seconds"],
+    },
     hints=Hints(read_only=True, idempotent=True, destructive=False),
     deferred=True,
 )
@@ -89,7 +93,7 @@ def value(literal: Any) -> Json:
     return {"value": literal}
 
 
-def node(use: str = "t.echo", to: str = END, **more: Any) -> Json:
+def node(use: str | Json = "t.echo", to: str = END, **more: Any) -> Json:
     """Write a node step; its outcome `ok` leads to `to`."""
     return {"type": "node", "use": use, "routes": {"ok": to}, **more}
 
@@ -228,6 +232,12 @@ def begin(
 def finish(document: Json, given: Any = None, **more: Any) -> RunState:
     """Run a plan until it stops."""
     return begin(document, given, **more).go()
+
+
+def output_of(run: RunState) -> Any:
+    """Give the output of a completed run."""
+    assert run.status == "completed", run.error
+    return run.output
 
 
 def error_of(run: RunState) -> tuple[str, str | None]:

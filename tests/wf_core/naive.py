@@ -130,11 +130,9 @@ class Workflow:
         root, *rest = path.split(".")
         value: Any = {"input": self.given, "state": self.state, "context": self.context}[root]
         for name in rest:
-            if isinstance(value, list) and int(name) < len(value):
-                value = value[int(name)]
-            elif isinstance(value, dict) and name in value:
-                value = value[name]
-            else:
+            try:
+                value = value[int(name) if type(value) is list else name]
+            except (IndexError, KeyError, TypeError, ValueError):
                 return NOTHING
         return value
 
@@ -199,11 +197,13 @@ def same(left: Any, right: Any) -> bool:
     """Compare as JSON."""
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(map(same, left, right))
-    if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(same(left[name], right[name]) for name in left)
-    return left == right
+    match left, right:
+        case [*ones], [*others]:
+            return len(ones) == len(others) and all(map(same, ones, others))
+        case {**ones}, {**others}:
+            return ones.keys() == others.keys() and all(same(ones[name], others[name]) for name in ones)
+        case _:
+            return left == right
 
 
 def union(current: list[Any], incoming: list[Any]) -> list[Any]:

@@ -135,7 +135,11 @@ class Writer:
         step["routes"] = {"ok": after} | ({"error": after} if self.chance(50) else {})
         if self.chance(40):
             on = self.one_of("any", "not_executed")
-            step["retry"] = {"max_attempts": self.one_of(1, 2, 4), "initial_delay_seconds": self.one_of(0, 1, 5), "on": on}
+            step["retry"] = {
+                "max_attempts": self.one_of(1, 2, 4),
+                "initial_delay_seconds": self.one_of(0, 1, 5),
+                "on": on,
+            }
         if self.chance(30):
             step["error_output"] = {"state.log": "message"}
         return self.add("risk", step)
@@ -214,14 +218,14 @@ class Writer:
 
     def plan(self, name: str, where: Where) -> Json:
         start = self.block(END, where)
-        output = {
+        output: Json = {
             "number": path("state.n"),
             "list": path("state.ext"),
             "object": {"path": "state.obj", "default": {}},
             "any": self.expression(where, 2),
         }
         properties = {"type": "object", "properties": STATE}
-        outcomes = {"outcomes": ["ok", "alt"], "output_schema": PARTS, "output": output}
+        outcomes: Json = {"outcomes": ["ok", "alt"], "output_schema": PARTS, "output": output}
         return {"name": name, "start": start, "state_schema": properties, "steps": self.steps, **outcomes}
 
     # What they read and write
@@ -252,7 +256,9 @@ class Writer:
             case "input":
                 return path(self.one_of("input", "input.x", "input.items"))
             case "state":
-                name = self.one_of("state", "state.n", "state.log", "state.obj", "state.set", "state.o.list", "state.plain")
+                name = self.one_of(
+                    "state", "state.n", "state.log", "state.obj", "state.set", "state.o.list", "state.plain"
+                )
                 always = self.safe or self.chance(80)
                 return {"path": name, "default": self.draw(LEAVES)} if always else path(name)
             case "value":

@@ -14,7 +14,8 @@ from tests.wf_core.kernel import Driver, Json, begin
 from tests.wf_core.plans import CONTRACTS, INPUTS, Behaviour, plans
 from wf_core.codec import dump_run, load_run
 from wf_core.runtime import Invocation, Ready, Stopped, Waiting
-from wf_core.runtime.tree import descend, link
+from wf_core.runtime.linking import link
+from wf_core.runtime.tree import descend
 from wf_core.state import Calling, Delayed, Frame, Looping, RunState
 from wf_core.validation.read import read_plan
 

@@ -12,9 +12,10 @@ from wf_core.jsonvalue import JsonValue, check
 from wf_core.runtime import flow, interrupts, nodes
 from wf_core.runtime.dispatch import visit
 from wf_core.runtime.faults import fault, storable
+from wf_core.runtime.linking import link
 from wf_core.runtime.program import InterruptCode, NodeCode, Program
 from wf_core.runtime.subgraphs import open_scope
-from wf_core.runtime.tree import Turn, grow, link
+from wf_core.runtime.tree import Turn, grow
 from wf_core.runtime.work import Answer, CallFailure, Invocation, Ready, Stopped, Waiting
 from wf_core.state import FINAL, Call, Calling, Frame, Layer, RunError, RunState, Scope
 

@@ -155,7 +155,10 @@ class _Compiler:
             input_check=compile_schema(plan.input_schema),
             initial_state=tuple(
                 # Nothing is there yet that a reducer could let it meet: it is what the run starts with.
-                (shape.target(parse_state_target(target), "replace"), compile_built(expression, "state_invalid", target))
+                (
+                    shape.target(parse_state_target(target), "replace"),
+                    compile_built(expression, "state_invalid", target),
+                )
                 for target, expression in plan.initial_state.items()
             ),
             build_output=None if plan.output is None else compile_object(plan.output, "output_invalid"),

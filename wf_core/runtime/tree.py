@@ -3,16 +3,12 @@
 `wf_core.runtime.foreach` bounds the items that execute by what this module counts.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain
-from types import NoneType
 
-from wf_core.errors import StateCorrupt, StepFailed
 from wf_core.plan import ForeachStep
-from wf_core.runtime.patches import merge_writes
-from wf_core.runtime.program import ForeachCode, InterruptCode, NodeCode, Program, SubgraphCode
+from wf_core.runtime.program import Program
 from wf_core.state import Asking, Calling, Delayed, Frame, InChild, Layer, Lineage, Looping, Role, RunState
 
 
@@ -53,7 +49,7 @@ def grow(
         step_id=step_id,
     )
     run.frames[number] = frame
-    _link_frame(run, frame, program)
+    attach(run, frame, program)
     wake(run, frame)
     return frame
 
@@ -62,6 +58,11 @@ def wake(run: RunState, frame: Frame) -> None:
     """Let a frame go on when its turn comes."""
     frame.parked = False
     run.ready.append(frame.id)
+    stir(run, frame)
+
+
+def stir(run: RunState, frame: Frame) -> None:
+    """Count a frame as awake: it has a turn coming, calls, or waits for a time."""
     if not frame.awake:
         frame.awake = True
         _shift(run, frame, 1)
@@ -142,79 +143,15 @@ def descend(run: RunState, frame: Frame) -> Iterator[Frame]:
         yield from descend(run, child)
 
 
-def link(run: RunState, program: Program) -> None:
-    """Give the frames of a loaded state the parts of their program, and derive what is not stored.
-
-    Raises:
-        StateCorrupt: the state is no state of this program.
-    """
-    if run.linked is program:
-        return
-    try:
-        _replay_lineages(run, program)
-        for frame in run.frames.values():
-            _link_frame(run, frame, program.at(run.scopes[frame.scope].program))
-            frame.awake, frame.parked, frame.busy = False, False, 0
-            if isinstance(frame.activity, Looping):
-                frame.activity.places = 0
-    except (KeyError, StepFailed) as exc:
-        raise StateCorrupt(f"The stored run does not belong to this plan: {exc}") from exc
-    _derive_activity(run)
-    run.linked = program
-
-
-def _replay_lineages(run: RunState, program: Program) -> None:
-    """Write again what the items of concurrent loops have written, outer items first."""
-    for lineage in run.lineages.values():
-        below = run.scopes[lineage.scope].layer if lineage.parent is None else run.lineages[lineage.parent].layer
-        log = lineage.layer.log or []
-        lineage.layer = Layer({}, below, [])
-        merge_writes(program.at(run.scopes[lineage.scope].program).shape, lineage.layer, [log])
-
-
-def _derive_activity(run: RunState) -> None:
-    ready = set(run.ready)
-    run.delays.clear()
-    for frame in run.frames.values():
-        match frame.activity:
-            case Delayed(due_at=due_at) if frame.id not in ready:
-                run.delays[frame.id] = due_at
-            case Looping(parked=parked):
-                for number in chain.from_iterable(parked.values()):
-                    run.frames[number].parked = True
-            case _:
-                pass
-        if frame.id in ready or isinstance(frame.activity, (Calling, Delayed)):
-            frame.awake = True
-            _shift(run, frame, 1)
-
-
-def _link_frame(run: RunState, frame: Frame, program: Program) -> None:
-    """Give a frame its program and its layer, and see that its step is one that does what the frame does.
-
-    Raises:
-        KeyError: the program has no such step.
-    """
+def attach(run: RunState, frame: Frame, program: Program) -> None:
+    """Give a frame the parts of its program, its sight of the state and its place in the tree; its parent has them."""
     frame.program = program
-    if not isinstance(program.steps[frame.step_id], _STEPS_OF[type(frame.activity)]):
-        raise KeyError(frame.step_id)
     frame.layer = run.scopes[frame.scope].layer if frame.lineage is None else run.lineages[frame.lineage].layer
     if frame.parent is not None:
         outer = run.frames[frame.parent]
         frame.prefix = (*outer.prefix, outer.step_id)
         if frame.index is not None:
             frame.prefix += (str(frame.index),)
-
-
-_STEPS_OF: Mapping[type, type | tuple[type, ...]] = {
-    NoneType: object,
-    Calling: NodeCode,
-    Delayed: NodeCode,
-    Asking: InterruptCode,
-    InChild: SubgraphCode,
-    Looping: ForeachCode,
-}
-"""Activity -> the kinds of step whose frames may have it."""
 
 
 def _shift(run: RunState, frame: Frame, by: int) -> None:

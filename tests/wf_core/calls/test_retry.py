@@ -62,7 +62,9 @@ def test_the_default_is_three_attempts_from_one_second_doubling_up_to_a_minute()
 
 
 def test_jitter_takes_up_to_half_off() -> None:
-    assert [delay(policy(initial_delay_seconds=8), attempt=1, jitter=jitter).total_seconds() for jitter in (0, 0.5, 1)] == [
+    assert [
+        delay(policy(initial_delay_seconds=8), attempt=1, jitter=jitter).total_seconds() for jitter in (0, 0.5, 1)
+    ] == [
         8,
         6,
         4,

@@ -85,7 +85,11 @@ def test_writes_meet_in_item_order_through_the_reducer(
     reducer: str, start: Any, incoming: list[Any], result: Any
 ) -> None:
     layer = Layer({"a": start})
-    meet(shape(a={"reducer": reducer}), layer, {9: [write("a", incoming[1], reducer)], 1: [write("a", incoming[0], reducer)]})
+    meet(
+        shape(a={"reducer": reducer}),
+        layer,
+        {9: [write("a", incoming[1], reducer)], 1: [write("a", incoming[0], reducer)]},
+    )
     assert layer.whole() == {"a": result}
 
 

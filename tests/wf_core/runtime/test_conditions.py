@@ -72,10 +72,13 @@ def test_eq_is_json_equality(left: Any, right: Any, same: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("left", "right"), [(1, 2), (1, 1.5), (-(10**30), 0), (10**30, 10**30 + 1), ("a", "b"), ("", "a"), ("Z", "a"), ("é", "\uffff")]
+    ("left", "right"),
+    [(1, 2), (1, 1.5), (-(10**30), 0), (10**30, 10**30 + 1), ("a", "b"), ("", "a"), ("Z", "a"), ("é", "\uffff")],
 )
 def test_ordering_compares_number_with_number_and_text_with_text(left: Any, right: Any) -> None:
-    answers = [[compare(a, op, b) for op in ("lt", "le", "gt", "ge")] for a, b in [(left, right), (left, left), (right, left)]]
+    answers = [
+        [compare(a, op, b) for op in ("lt", "le", "gt", "ge")] for a, b in [(left, right), (left, left), (right, left)]
+    ]
     assert answers == [[True, True, False, False], [False, True, False, True], [False, False, True, True]]
 
 
@@ -121,7 +124,9 @@ def test_matches_takes_a_json_schema_pattern_that_may_match_anywhere() -> None:
     assert not compare("note.md", "matches", r"^\d+$")
 
 
-@pytest.mark.parametrize(("left", "right"), [(1, "1"), ("a", 1), (None, "a"), ("a", "("), ("aa", r"(a)\1"), ("a", "(?=a)")])
+@pytest.mark.parametrize(
+    ("left", "right"), [(1, "1"), ("a", 1), (None, "a"), ("a", "("), ("aa", r"(a)\1"), ("a", "(?=a)")]
+)
 def test_matches_without_a_text_and_a_usable_pattern_is_condition_type_error(left: Any, right: Any) -> None:
     with pytest.raises(StepFailed) as caught:
         compare(left, "matches", right)
@@ -134,7 +139,11 @@ def test_a_pattern_takes_time_linear_in_the_text() -> None:
 
 def test_true_and_false_are_the_routes() -> None:
     document = plan(
-        {"if": check({"op": "exists", "path": "input.a"}, "yes", "no"), "yes": {"type": "end", "outcome": "yes"}, "no": {"type": "end", "outcome": "no"}},
+        {
+            "if": check({"op": "exists", "path": "input.a"}, "yes", "no"),
+            "yes": {"type": "end", "outcome": "yes"},
+            "no": {"type": "end", "outcome": "no"},
+        },
         outcomes=["yes", "no"],
     )
     assert (finish(document, {"a": None}).outcome, finish(document, {}).outcome) == ("yes", "no")

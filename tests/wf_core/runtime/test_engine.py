@@ -59,7 +59,9 @@ def test_a_property_default_is_the_fields_value_at_start_and_initial_state_comes
 
 def test_a_nested_default_brings_its_parent_into_being() -> None:
     state = {"a": {"type": "object", "properties": {"b": {"properties": {"c": {"default": 1}}}, "d": {}}}}
-    assert finish(plan({"say": node()}, state, output={"state": path("state")})).output == {"state": {"a": {"b": {"c": 1}}}}
+    assert finish(plan({"say": node()}, state, output={"state": path("state")})).output == {
+        "state": {"a": {"b": {"c": 1}}}
+    }
 
 
 def test_a_default_in_input_schema_is_not_applied() -> None:
@@ -222,7 +224,7 @@ def test_cancelling_ends_the_run_and_everything_that_was_open() -> None:
     assert (run.status, run.outcome, run.output) == ("cancelled", None, None)
     assert run.error is not None
     assert (run.error.code, run.error.message, run.error.step_id) == ("cancelled", "No longer needed.", None)
-    assert not (run.frames or run.calls or run.interrupts or run.lineages or run.ready)
+    assert not any((run.frames, run.calls, run.interrupts, run.lineages, run.ready))
     assert drive.look() == Stopped("cancelled")
     dump_run(run)
 

@@ -14,7 +14,14 @@ from wf_core.runtime.views import View
 from wf_core.state import Layer
 
 READ: TypeAdapter[Expression] = TypeAdapter(Expression)
-STATE: dict[str, Any] = {"name": "Ada", "rows": [{"id": 7}, {}], "null": None, "a.b": {"": 1}, "big": 10**30, "obj": {"z": 1, "a": "é"}}
+STATE: dict[str, Any] = {
+    "name": "Ada",
+    "rows": [{"id": 7}, {}],
+    "null": None,
+    "a.b": {"": 1},
+    "big": 10**30,
+    "obj": {"z": 1, "a": "é"},
+}
 
 
 def view(given: Any = None) -> View:
@@ -45,7 +52,17 @@ def test_a_path_reads_what_is_there(text: str, found: Any) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["state.gone", "state.rows.2", "state.rows.-1", "state.rows.01", "state.rows.id", "state.name.0", "state.null.a", "input.gone", "context.x"],
+    [
+        "state.gone",
+        "state.rows.2",
+        "state.rows.-1",
+        "state.rows.01",
+        "state.rows.id",
+        "state.name.0",
+        "state.null.a",
+        "input.gone",
+        "context.x",
+    ],
 )
 def test_a_missing_path_is_path_not_found_naming_the_path(text: str) -> None:
     with pytest.raises(StepFailed) as caught:
@@ -79,7 +96,9 @@ def test_a_value_is_itself_whatever_it_looks_like(literal: Any) -> None:
 
 
 def test_objects_and_arrays_are_built_from_expressions() -> None:
-    expression = {"object": {"a": {"array": [path("state.name"), value(None)]}, "b": {"object": {}}, "c": {"array": []}}}
+    expression: Any = {
+        "object": {"a": {"array": [path("state.name"), value(None)]}, "b": {"object": {}}, "c": {"array": []}}
+    }
     assert evaluate(expression) == {"a": ["Ada", None], "b": {}, "c": []}
 
 
@@ -108,7 +127,9 @@ def test_a_template_with_a_missing_path_is_path_not_found() -> None:
 
 
 def test_a_map_of_targets_builds_one_object() -> None:
-    entries = {name: READ.validate_python(each) for name, each in {"a.b": value(1), "a.c": value(2), '"a.b"': value(3)}.items()}
+    entries = {
+        name: READ.validate_python(each) for name, each in {"a.b": value(1), "a.c": value(2), '"a.b"': value(3)}.items()
+    }
     assert compile_object(entries, "input_invalid")(view()) == {"a": {"b": 1, "c": 2}, "a.b": 3}
 
 
@@ -144,7 +165,7 @@ def test_what_nests_too_deeply_to_be_stored_fails_with_the_code_of_its_place(tar
 
 
 def test_a_value_taken_from_state_does_not_grow_with_it() -> None:
-    state = {"log": {"type": "array", "default": [], "reducer": "append"}}
+    state: Any = {"log": {"type": "array", "default": [], "reducer": "append"}}
     steps = {
         "one": put("state.log", value(1), "two"),
         "two": put("state.log", path("state.log"), "three"),
@@ -160,7 +181,10 @@ def test_a_value_taken_from_state_does_not_grow_with_it() -> None:
 
 def test_a_literal_of_the_plan_does_not_grow_with_the_state_it_was_written_to() -> None:
     literal: list[Any] = ["x"]
-    state = {"log": {"type": "array", "reducer": "append"}, "o": {"type": "object", "properties": {"l": {"reducer": "append"}}}}
+    state: Any = {
+        "log": {"type": "array", "reducer": "append"},
+        "o": {"type": "object", "properties": {"l": {"reducer": "append"}}},
+    }
     steps = {
         "put": node(input={"value": value(literal)}, output={"state.log": "value"}, to="again"),
         "again": put("state.log", value(2), "deep"),
@@ -177,7 +201,7 @@ def test_a_literal_of_the_plan_does_not_grow_with_the_state_it_was_written_to() 
 
 
 def test_a_default_of_the_state_schema_is_not_shared_between_runs_of_one_program() -> None:
-    state = {"log": {"type": "array", "default": ["x"], "reducer": "append"}}
+    state: Any = {"log": {"type": "array", "default": ["x"], "reducer": "append"}}
     document = plan({"one": put("state.log", value(1), "two"), "two": put("state.log", value(2))}, state)
     first = begin(document)
     first.go()
@@ -189,21 +213,28 @@ def test_a_default_of_the_state_schema_is_not_shared_between_runs_of_one_program
 def test_an_input_does_not_grow_with_the_state_it_was_written_to() -> None:
     given = {"items": [1]}
     steps = {"one": put("state.log", value(2), "two"), "two": put("state.log", value(3))}
-    state = {"log": {"type": "array", "reducer": "append"}}
+    state: Any = {"log": {"type": "array", "reducer": "append"}}
     document = plan(steps, state, initial_state={"state.log": path("input.items")}, output={"log": path("state.log")})
     assert finish(document, given).output == {"log": [1, 2, 3]}
     assert given == {"items": [1]}
 
 
 def test_a_result_does_not_grow_with_the_state_it_was_written_to() -> None:
-    result = {"value": [1], "whole": {"list": [1]}}
-    state = {"log": {"type": "array", "reducer": "replace"}, "more": {"type": "array", "reducer": "append", "default": []}}
+    result: Any = {"value": [1], "whole": {"list": [1]}}
+
+    def it(_: Any) -> Any:
+        return result
+
+    state: Any = {
+        "log": {"type": "array", "reducer": "replace"},
+        "more": {"type": "array", "reducer": "append", "default": []},
+    }
     state["o"] = {"type": "object", "properties": {"list": {"type": "array", "reducer": "append"}}}
     steps = {
         "one": node("t.it", output={"state.o": "whole", "state.more": "value"}, to="two"),
         "two": put("state.o.list", value(2), "three"),
         "three": put("state.o.list", value(3)),
     }
-    run = finish(plan(steps, state, output={"o": path("state.o")}), fakes={"t.it": lambda _: result})
+    run = finish(plan(steps, state, output={"o": path("state.o")}), fakes={"t.it": it})
     assert run.output == {"o": {"list": [1, 2, 3]}}
     assert result == {"value": [1], "whole": {"list": [1]}}

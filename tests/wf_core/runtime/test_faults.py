@@ -18,7 +18,8 @@ def test_every_problem_is_named_with_its_place() -> None:
     check = compile_schema({"properties": {"a": {"type": "integer"}, "b": {"type": "string"}}})
     found = fault(check, {"a": "x", "b": 1}, "input")
     assert found is not None
-    assert [problem["where"] for problem in found.problems] == ["input.a", "input.b"]  # type: ignore[index,call-overload]
+    problems: Any = found.problems
+    assert [problem["where"] for problem in problems] == ["input.a", "input.b"]
     assert found.text.startswith("input.a: ")
     assert "; input.b: " in found.text
 
@@ -34,7 +35,10 @@ def test_a_value_that_nests_beyond_what_is_stored_fails_the_step() -> None:
     refuse_deep("input_invalid", "It", nested(200))
     with pytest.raises(StepFailed) as caught:
         refuse_deep("input_invalid", "It", nested(201))
-    assert (caught.value.code, caught.value.message) == ("input_invalid", "It cannot be stored: deeper than 200 levels.")
+    assert (caught.value.code, caught.value.message) == (
+        "input_invalid",
+        "It cannot be stored: deeper than 200 levels.",
+    )
 
 
 @pytest.mark.parametrize(("text", "stored"), [("plain", "plain"), ("é𝄞\u0000", "é𝄞\u0000"), ("caf\udce9", "caf?")])

@@ -1,8 +1,10 @@
 """Where a frame goes when its step has ended."""
 
+from functools import partial
+
 import pytest
 
-from tests.wf_core.kernel import END, Reply, begin, check, error_of, finish, loop, node, path, plan, value
+from tests.wf_core.kernel import END, Reply, begin, check, echo, error_of, finish, loop, node, path, plan, value
 from wf_core.calls.contract import Contract
 
 
@@ -11,8 +13,14 @@ def test_each_outcome_leads_along_its_own_route() -> None:
     steps = {"it": step, "a": {"type": "end", "outcome": "a"}, "b": {"type": "end", "outcome": "b"}}
     for outcome, expected in (("left", "a"), ("right", "b")):
         contracts = {"t.it": Contract(outcomes=("left", "right"))}
-        fakes = {"t.it": lambda _, outcome=outcome: Reply(outcome, {})}
-        assert finish(plan(steps, outcomes=["a", "b"]), fakes=fakes, contracts=contracts).outcome == expected
+        drive = begin(plan(steps, outcomes=["a", "b"]), fakes={"t.it": echo}, contracts=contracts)
+        drive.look()
+        drive.deliver(act=partial(reply, outcome))
+        assert drive.go().outcome == expected
+
+
+def reply(outcome: str, _: object) -> Reply:
+    return Reply(outcome, {})
 
 
 def test_end_of_the_workflow_without_an_end_step_is_the_outcome_ok() -> None:
@@ -41,13 +49,18 @@ def test_a_join_does_nothing_and_goes_on_by_ok() -> None:
 def test_a_finished_run_keeps_its_input_and_state_and_nothing_that_could_go_on() -> None:
     run = finish(plan({"say": node()}, {"a": {"default": 1}}), {"b": 2})
     assert (run.scopes[0].input, run.scopes[0].layer.whole()) == ({"b": 2}, {"a": 1})
-    assert not (run.frames or run.ready or run.calls or run.interrupts or run.lineages or run.delays)
+    assert not any((run.frames, run.ready, run.calls, run.interrupts, run.lineages, run.delays))
 
 
 @pytest.mark.parametrize("mode", ["serial", "concurrent"])
 def test_the_path_of_an_error_has_the_index_of_every_item_around_it(mode: str) -> None:
     inner = plan({"in": loop("say", mode=mode), "say": node(input={"v": path("context.x.v")})})
-    sub = {"type": "subgraph", "workflow": {"plan": inner}, "input": {"items": path("context.x")}, "routes": {"ok": END}}
+    sub = {
+        "type": "subgraph",
+        "workflow": {"plan": inner},
+        "input": {"items": path("context.x")},
+        "routes": {"ok": END},
+    }
     run = finish(plan({"out": loop("sub", mode=mode), "sub": sub}), {"items": [[{"v": 1}], [{"v": 1}, {}]]})
     assert error_of(run) == ("path_not_found", "say")
     assert run.error is not None

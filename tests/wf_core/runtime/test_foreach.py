@@ -4,7 +4,23 @@ from typing import Any
 
 import pytest
 
-from tests.wf_core.kernel import BREAK, LIST, Failed, begin, child, each, error_of, finish, loop, node, path, plan, put
+from tests.wf_core.kernel import (
+    BREAK,
+    LIST,
+    Failed,
+    Json,
+    begin,
+    child,
+    each,
+    error_of,
+    finish,
+    loop,
+    node,
+    output_of,
+    path,
+    plan,
+    put,
+)
 from wf_core.state import Looping
 
 SEEN = {"seen": LIST}
@@ -20,15 +36,13 @@ def noting(kind: Any, **more: Any) -> dict[str, Any]:
         "note": node("t.picky", input={"value": path("context.x")}, output={"state.seen": "value"}),
         "partly": {"type": "end", "outcome": "partly"},
     }
-    state = {**SEEN, "errors": {"type": "array", "default": []}}
+    state: Json = {**SEEN, "errors": {"type": "array", "default": []}}
     output = {"seen": path("state.seen"), "errors": path("state.errors")}
     return plan(steps, state, outcomes=["ok", "partly"], output=output)
 
 
 def seen(document: dict[str, Any], items: list[Any]) -> Any:
-    run = finish(document, {"items": items})
-    assert run.status == "completed", run.error
-    return run.output["seen"]  # type: ignore[index,call-overload]
+    return output_of(finish(document, {"items": items}))["seen"]
 
 
 @MODES
@@ -202,7 +216,7 @@ def test_cancelled_siblings_leave_no_call_question_lineage_or_scope_behind() -> 
     drive = begin(plan(steps), {"items": [["ask", "b", "bad"], ["c"]]}, reloading=True)
     drive.look()
     assert (len(drive.run.calls), len(drive.run.interrupts)) == (3, 1)
-    drive.deliver(next(id for id, call in drive.pending.items() if call.input == {"value": "bad"}))
+    drive.deliver(next(call_id for call_id, call in drive.pending.items() if call.input == {"value": "bad"}))
     drive.look()
     assert [call.input for call in drive.pending.values()] == [{"value": "c"}]
     assert drive.run.interrupts == {}
@@ -249,8 +263,8 @@ def test_collected_errors_of_a_serial_loop_are_there_for_the_next_item() -> None
 
 def test_collected_errors_meet_the_writes_of_other_items_in_item_order() -> None:
     document = noting(each, on_item_error={"collect_to": "state.seen"})
-    run = finish(document, {"items": ["a", "bad", "c"]})
-    assert [one if isinstance(one, str) else one["index"] for one in run.output["seen"]] == ["a", 1, "c"]  # type: ignore
+    collected = seen(document, ["a", "bad", "c"])
+    assert [one if isinstance(one, str) else one["index"] for one in collected] == ["a", 1, "c"]
 
 
 @MODES
@@ -260,8 +274,8 @@ def test_a_failing_inner_loop_is_the_failure_of_its_item(kind: Any) -> None:
         "in": loop("note", over="context.x"),
         "note": node("t.breaks"),
     }
-    run = finish(plan(steps, SEEN, output=RESULT), {"items": [3, ["x"], []]})
-    assert [(one["index"], one["error"]["code"], one["error"]["step_id"]) for one in run.output["seen"]] == [  # type: ignore
+    collected = seen(plan(steps, SEEN, output=RESULT), [3, ["x"], []])
+    assert [(one["index"], one["error"]["code"], one["error"]["step_id"]) for one in collected] == [
         (0, "foreach_not_a_list", "in"),
         (1, "capability_error", "note"),
     ]

@@ -4,7 +4,22 @@ from typing import Any
 
 import pytest
 
-from tests.wf_core.kernel import LIST, NOW, Driver, ask, begin, each, error_of, finish, node, path, plan, put, value
+from tests.wf_core.kernel import (
+    LIST,
+    NOW,
+    Driver,
+    Json,
+    ask,
+    begin,
+    each,
+    error_of,
+    finish,
+    node,
+    path,
+    plan,
+    put,
+    value,
+)
 from wf_core.codec import dump_run
 from wf_core.errors import (
     AmbiguousInterrupt,
@@ -20,7 +35,7 @@ COMMENT: dict[str, Any] = {"type": "object", "properties": {"comment": {"type": 
 
 
 def review(**more: Any) -> dict[str, Any]:
-    step = {
+    step: Json = {
         "type": "interrupt",
         "kind": "approval",
         "request": {"text": path("input.text"), "question": value("Publish?")},
@@ -30,7 +45,7 @@ def review(**more: Any) -> dict[str, Any]:
         "outcomes": ["approved", "cancelled"],
         "routes": {"approved": "__end__", "cancelled": "stop"},
     }
-    steps = {"review": {**step, **more}, "stop": {"type": "end", "outcome": "stopped"}}
+    steps: Json = {"review": {**step, **more}, "stop": {"type": "end", "outcome": "stopped"}}
     return plan(steps, {"comment": {}}, outcomes=["ok", "stopped"], output={"state": path("state")})
 
 
@@ -239,7 +254,9 @@ def test_the_question_keeps_what_it_asked_when_the_state_goes_on() -> None:
         "note": put("state.said", path("context.x"), to="again"),
         "again": put("state.said", path("context.x")),
     }
-    drive = begin(plan({"first": put("state.said", value(0), "each"), **steps}, {"said": LIST}), {"items": ["ask", "b"]})
+    drive = begin(
+        plan({"first": put("state.said", value(0), "each"), **steps}, {"said": LIST}), {"items": ["ask", "b"]}
+    )
     drive.go()
     (question,) = drive.run.interrupts.values()
     payload = question.payload

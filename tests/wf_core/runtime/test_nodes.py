@@ -65,7 +65,7 @@ def test_a_call_says_whom_to_ask_what_where_and_for_how_long() -> None:
 
 
 def test_a_capability_may_be_named_by_source_and_name() -> None:
-    drive = begin(plan({"call": node({"source": "t", "capability": "echo"})}))  # type: ignore[arg-type]
+    drive = begin(plan({"call": node({"source": "t", "capability": "echo"})}))
     drive.go()
     assert drive.made[0].capability == "t.echo"
 
@@ -344,7 +344,8 @@ def test_a_failure_is_taken_whatever_it_brings() -> None:
     """Names of files, say, may hold what is no text; losing the failure over it would leave the run hanging."""
     drive = calling(1)
     drive.look()
-    failure = CallFailure("odd\ud800", "no file caf\udce9", details={"when": {1, 2}})  # type: ignore[dict-item]
+    details: Any = {"when": {1, 2}}
+    failure = CallFailure("odd\ud800", "no file caf\udce9", details=details)
     fail(drive.program, drive.run, "c1", failure, now=NOW)
     assert drive.run.error is not None
     assert (drive.run.error.code, drive.run.error.message) == ("odd?", "no file caf?")

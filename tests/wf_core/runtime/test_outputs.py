@@ -22,7 +22,7 @@ def test_output_maps_local_targets_to_expressions() -> None:
 
 
 def test_left_out_every_property_of_output_schema_that_state_has_is_copied() -> None:
-    schema = {"type": "object", "properties": {"a": {}, "b": {}, "c": {}}}
+    schema: Any = {"type": "object", "properties": {"a": {}, "b": {}, "c": {}}}
     assert finish(plan(SAY, {**STATE, "hidden": {"default": 3}}, output_schema=schema)).output == {"a": 1, "b": 2}
 
 
@@ -32,7 +32,7 @@ def test_left_out_without_an_output_schema_there_is_nothing_to_copy() -> None:
 
 
 def test_an_empty_output_is_an_empty_object() -> None:
-    schema = {"properties": {"a": {}}}
+    schema: Any = {"properties": {"a": {}}}
     assert finish(plan(SAY, STATE, output={}, output_schema=schema)).output == {}
 
 
@@ -45,15 +45,21 @@ def test_the_output_may_say_which_run_it_is_of() -> None:
 
 
 def test_an_output_that_does_not_fit_is_output_invalid_of_no_step() -> None:
-    run = finish(plan(SAY, STATE, output={"a": value("text")}, output_schema={"properties": {"a": {"type": "integer"}}}))
+    run = finish(
+        plan(SAY, STATE, output={"a": value("text")}, output_schema={"properties": {"a": {"type": "integer"}}})
+    )
     assert error_of(run) == ("output_invalid", None)
     assert run.error is not None
     assert (run.error.path, run.outcome, run.output) == ((), None, None)
-    assert run.error.details["problems"][0]["where"] == "output.a"
+    problems: Any = run.error.details["problems"]
+    assert problems[0]["where"] == "output.a"
 
 
 def test_an_output_that_reads_what_is_not_there_is_path_not_found_of_no_step() -> None:
-    assert error_of(finish(plan(SAY, {**STATE, "gone": {}}, output={"x": path("state.gone")}))) == ("path_not_found", None)
+    assert error_of(finish(plan(SAY, {**STATE, "gone": {}}, output={"x": path("state.gone")}))) == (
+        "path_not_found",
+        None,
+    )
 
 
 def test_the_output_is_made_whichever_way_the_workflow_ends() -> None:
@@ -66,7 +72,7 @@ def test_the_output_is_made_whichever_way_the_workflow_ends() -> None:
 
 
 def test_the_output_keeps_what_it_was_when_it_was_made() -> None:
-    state = {"log": {"type": "array", "default": [], "reducer": "append"}}
+    state: Any = {"log": {"type": "array", "default": [], "reducer": "append"}}
     inner = plan({"say": put("state.log", path("input.x"))}, state, output={"log": path("state.log")})
     step = {
         "type": "subgraph",

@@ -6,6 +6,7 @@ import pytest
 
 from tests.wf_core.kernel import LIST, error_of, finish, node, path, plan, put, value
 from wf_core.errors import StepFailed
+from wf_core.paths import lookup
 from wf_core.runtime.patches import apply_writes, merge_writes
 from wf_core.runtime.targets import StateShape
 from wf_core.state import Layer
@@ -39,7 +40,9 @@ def refused(code: str, layer: Layer, properties: dict[str, Any], *writes: tuple[
         ("set_union", [1, "a"], [1.0, True, "a", [1]], [1, "a", True, [1]]),
     ],
 )
-def test_a_reducer_says_how_a_write_meets_the_value_there(reducer: str, current: Any, incoming: Any, result: Any) -> None:
+def test_a_reducer_says_how_a_write_meets_the_value_there(
+    reducer: str, current: Any, incoming: Any, result: Any
+) -> None:
     layer = Layer({"a": current})
     write(layer, {"a": {"reducer": reducer}}, ("a", incoming))
     assert repr(layer.whole()) == repr({"a": result})
@@ -142,11 +145,11 @@ def test_an_append_to_a_list_does_not_copy_it_also_beside_other_writes() -> None
     layer = Layer({"a": [], "o": {"l": []}, "n": 0})
     properties = {"a": LIST, "o": {"type": "object", "properties": {"l": LIST, "m": {}}}, "n": {}}
     write(layer, properties, ("a", 1), ("o.l", 1), ("o.m", 1), ("n", 1))
-    ours, nested = layer.values["a"], layer.values["o"]["l"]  # type: ignore[index,call-overload]
+    ours, nested = (lookup(layer.values, list_) for list_ in (("a",), ("o", "l")))
     write(layer, properties, ("a", 2), ("o.l", 2), ("n", 2))
     write(layer, properties, ("o.m", 2), ("o.l", 3), ("a", 3))
-    assert layer.values["a"] is ours
-    assert layer.values["o"]["l"] is nested  # type: ignore[index,call-overload]
+    assert layer.field("a") is ours
+    assert lookup(layer.values, ("o", "l")) is nested
     assert layer.whole() == {"a": [1, 2, 3], "o": {"l": [1, 2, 3], "m": 2}, "n": 2}
 
 

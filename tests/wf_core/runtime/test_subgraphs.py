@@ -101,7 +101,9 @@ def test_a_childs_interrupt_reaches_the_outside_with_its_path_and_its_answer_goe
 def test_a_child_with_a_loop_of_children_runs_inside_an_item_of_a_loop(kind: Any, reloading: bool) -> None:
     """Scopes and lineages alternate: each child starts over a state of its own, and gives back what it mapped."""
     leaf = plan(
-        {"say": put("state.text", {"template": "{{input.a}}-{{input.b}}"})}, {"text": {}}, output={"text": path("state.text")}
+        {"say": put("state.text", {"template": "{{input.a}}-{{input.b}}"})},
+        {"text": {}},
+        output={"text": path("state.text")},
     )
     branch = plan(
         {
@@ -123,7 +125,7 @@ def test_a_child_with_a_loop_of_children_runs_inside_an_item_of_a_loop(kind: Any
             output={"state.all": "said"},
         ),
     }
-    items = [{"name": "a", "row": [1, 2]}, {"name": "b", "row": []}, {"name": "c", "row": [3]}]
+    items: Any = [{"name": "a", "row": [1, 2]}, {"name": "b", "row": []}, {"name": "c", "row": [3]}]
     document = plan(steps, {"all": {**LIST, "reducer": "extend"}}, output={"all": path("state.all")})
     drive = begin(document, {"items": items}, reloading=reloading)
     run = drive.go(choose=lambda pending: pending[-1])

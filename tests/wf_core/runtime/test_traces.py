@@ -5,7 +5,23 @@ from typing import Any
 
 import pytest
 
-from tests.wf_core.kernel import LIST, NOW, READ_ONLY, Failed, ask, begin, check, child, each, loop, node, path, plan, put, value
+from tests.wf_core.kernel import (
+    LIST,
+    NOW,
+    READ_ONLY,
+    Failed,
+    ask,
+    begin,
+    check,
+    child,
+    each,
+    loop,
+    node,
+    path,
+    plan,
+    put,
+    value,
+)
 from wf_core.runtime.traces import MAX_VALUE_BYTES, iso
 
 KEYS = [
@@ -110,7 +126,9 @@ def test_a_result_that_was_refused_is_noted_with_the_error() -> None:
 
 def test_a_long_value_is_shortened_and_marked_and_the_state_keeps_it_whole() -> None:
     long = "x" * 6000
-    drive = begin(plan({"say": put("state.a", path("input.long"))}, {"a": {}}, output={"a": path("state.a")}), {"long": long})
+    drive = begin(
+        plan({"say": put("state.a", path("input.long"))}, {"a": {}}, output={"a": path("state.a")}), {"long": long}
+    )
     run = drive.go()
     (entry,) = drive.trace
     assert entry["input"]["value"]["$truncated"] is True

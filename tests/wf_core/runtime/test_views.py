@@ -15,7 +15,9 @@ def seen(document: dict[str, Any], given: Any) -> list[Any]:
 
 
 def test_the_context_has_the_run_the_step_and_the_attempt() -> None:
-    step = node(input={"run": path("context.run_id"), "step": path("context.step_id"), "attempt": path("context.attempt")})
+    step = node(
+        input={"run": path("context.run_id"), "step": path("context.step_id"), "attempt": path("context.attempt")}
+    )
     assert seen(plan({"say": step}), {}) == [{"run": "run_test", "step": "say", "attempt": 1}]
 
 

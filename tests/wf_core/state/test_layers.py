@@ -111,11 +111,15 @@ def test_the_lists_beside_one_that_was_appended_to_stay_where_they_are() -> None
     assert low.field("o") == {"a": [1], "b": [2]}
 
 
-ACTIONS = st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["append", "nested", "keep", "peek", "whole", "replace"])))
+ACTIONS = st.lists(
+    st.tuples(st.integers(0, 2), st.sampled_from(["append", "nested", "keep", "peek", "whole", "replace"]))
+)
 
 
 @given(ACTIONS)
-def test_layers_show_what_naive_copies_would_and_what_was_handed_out_never_changes(actions: list[tuple[int, str]]) -> None:
+def test_layers_show_what_naive_copies_would_and_what_was_handed_out_never_changes(
+    actions: list[tuple[int, str]],
+) -> None:
     """Once a layer has one above it, it is written to no more: the loop that made the other is under way."""
     layers = [Layer({"list": [], "o": {"l": []}})]
     shadow: list[Any] = [{"list": [], "o": {"l": []}}]
