@@ -109,27 +109,33 @@ def answer_question(turn: Turn, frame: Frame, code: InterruptCode, interrupt: In
 
 
 def _named(run: RunState, interrupt_id: str | None) -> Interrupt:
-    open_ids = list(run.interrupts)
     if interrupt_id is None:
-        if not open_ids:
-            raise RunNotInterrupted(
-                f"The run {run.run_id} has no open question; it is {run.status}.", hint="Look at it with inspect_run."
-            )
-        if len(open_ids) > 1:
-            raise AmbiguousInterrupt(
-                f"The run {run.run_id} has {len(open_ids)} open questions.",
-                hint=f"Say which one is answered: interrupt_id is one of {', '.join(open_ids)}.",
-                details={"interrupt_ids": open_ids},
-            )
-        return run.interrupts[open_ids[0]]
-    if interrupt_id not in run.interrupts:
-        open_now = f"Open now: {', '.join(open_ids)}." if open_ids else "No question of this run is open."
+        return _only(run)
+    found = run.interrupts.get(interrupt_id)
+    if found is None:
+        open_ids = list(run.interrupts)
         raise StaleInterrupt(
             f"The question {interrupt_id} of run {run.run_id} is not open.",
-            hint=open_now,
+            hint=f"Open now: {', '.join(open_ids)}." if open_ids else "No question of this run is open.",
             details={"interrupt_id": interrupt_id, "open": open_ids},
         )
-    return run.interrupts[interrupt_id]
+    return found
+
+
+def _only(run: RunState) -> Interrupt:
+    """Give the question that an answer means which names none."""
+    open_ids = list(run.interrupts)
+    if not open_ids:
+        raise RunNotInterrupted(
+            f"The run {run.run_id} has no open question; it is {run.status}.", hint="Look at it with inspect_run."
+        )
+    if len(open_ids) > 1:
+        raise AmbiguousInterrupt(
+            f"The run {run.run_id} has {len(open_ids)} open questions.",
+            hint=f"Say which one is answered: interrupt_id is one of {', '.join(open_ids)}.",
+            details={"interrupt_ids": open_ids},
+        )
+    return run.interrupts[open_ids[0]]
 
 
 def _check_payload(interrupt: Interrupt, answer: Answer) -> None:

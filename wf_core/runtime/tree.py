@@ -115,9 +115,7 @@ def prune(run: RunState, frame: Frame) -> None:
             run.interrupts.pop(interrupt, None)
         case _:
             pass
-    if frame.busy:
-        frame.busy = 1  # one step down empties it, whoever was awake below
-        _shift(run, frame, -1)
+    rest(run, frame)
     del run.frames[frame.id]
     run.lineages.pop(frame.id, None)
     if frame.role == "child":

@@ -191,6 +191,26 @@ def test_with_fail_items_still_executing_are_told_to_cancel_and_noted_as_such() 
     ]
 
 
+def test_calls_deep_inside_a_cancelled_sibling_are_noted_too() -> None:
+    inner = plan({"say": node("t.sleep", input={"seconds": {"value": 9}})})
+    steps = {
+        "each": each("which"),
+        "which": {
+            "type": "condition",
+            "check": {"op": "eq", "left": path("context.x"), "right": {"value": "bad"}},
+            "routes": {"true": "call", "false": "sub"},
+        },
+        "call": node("t.breaks"),
+        "sub": child(inner),
+    }
+    drive = begin(plan(steps), {"items": ["bad", "b"]})
+    drive.go()
+    cancelled = [entry for entry in drive.trace if entry["error"] and entry["error"]["code"] == "cancelled"]
+    assert [(entry["path"], entry["error"]["side_effects"]) for entry in cancelled] == [
+        (["each", "1", "sub", "say"], "none")
+    ]
+
+
 def test_an_item_that_fails_at_once_stops_calls_that_were_only_about_to_begin() -> None:
     steps = {"each": each("read"), "read": node(input={"value": path("context.x.v")})}
     drive = begin(plan(steps), {"items": [{"v": 1}, {}]})
