@@ -19,8 +19,6 @@ from wf_core.runtime.tree import descend
 from wf_core.state import Calling, Delayed, Frame, Looping, RunState
 from wf_core.validation.read import read_plan
 
-STEP_TYPES = frozenset({"node", "condition", "foreach", "subgraph", "join", "interrupt", "end"})
-
 EXAMPLES = settings(
     max_examples=max(1, settings().max_examples * 3 // 5),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -152,7 +150,7 @@ def test_the_order_in_which_things_end_changes_nothing_of_the_output(
 @EXAMPLES
 @given(plans())
 def test_every_plan_that_is_tried_here_is_valid(document: Json) -> None:
-    report = read_plan(document, contracts=CONTRACTS, supported_steps=STEP_TYPES)
+    report = read_plan(document, contracts=CONTRACTS)
     assert [issue for issue in report.issues if issue.severity == "error"] == []
 
 

@@ -206,7 +206,10 @@ def _check_state(text: str, segments: Segments, scope: Scope, found: Findings) -
 
 
 def _check_context(path: GraphPath, scope: Scope, found: Findings) -> None:
-    if scope.context is None or not path.segments or path.segments[0] in scope.context:
+    if scope.context is None or not path.segments:
         return
     name = path.segments[0]
-    found.unknown("invalid_path", f"`{path}`: the context here has no `{name}`.", name, scope.context)
+    if name in CONTEXT_NAMES and len(path.segments) > 1:
+        found.error("invalid_path", f"`{path}`: nothing is inside of `context.{name}`.")
+    elif name not in scope.context:
+        found.unknown("invalid_path", f"`{path}`: the context here has no `{name}`.", name, scope.context)

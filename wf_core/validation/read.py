@@ -18,7 +18,7 @@ from wf_core.validation.bindings import (
     check_expressions,
     check_state_targets,
 )
-from wf_core.validation.children import Children
+from wf_core.validation.children import Children, SavedPlans
 from wf_core.validation.draft import Draft, read_draft
 from wf_core.validation.graph import Graph, build_graph
 from wf_core.validation.loops import check_concurrent_writes
@@ -28,18 +28,12 @@ from wf_core.validation.schemas import check_exists, check_reducers, check_schem
 from wf_core.validation.shapes import described
 from wf_core.validation.steps import Surroundings, check_step
 
-SUPPORTED_STEPS = frozenset({"node", "condition", "join", "interrupt", "end"})
-
 MAX_PLANS = 16
 """Plans written in place inside one another."""
 
 
 def read_plan(
-    document: object,
-    *,
-    contracts: Mapping[str, Contract] | None = None,
-    children: Children | None = None,
-    supported_steps: frozenset[str] = SUPPORTED_STEPS,
+    document: object, *, contracts: Mapping[str, Contract] | None = None, children: Children | None = None
 ) -> Report:
     """Read a plan from JSON. Never raises: whatever the document is, the report says what is wrong with it.
 
@@ -52,14 +46,12 @@ def read_plan(
     except NotJson as error:
         found.error("invalid_type", error.message, error.hint)
         return Report(found.issues, None)
-    draft = _inspect(document, Surroundings(contracts, children), supported_steps, found)
+    draft = _inspect(document, Surroundings(contracts, None if children is None else SavedPlans(children)), found)
     report = Report(found.issues, None)
     return Report(found.issues, draft.plan()) if draft is not None and report.valid else report
 
 
-def _inspect(
-    document: object, known: Surroundings, supported: frozenset[str], found: Findings, plans: int = 1
-) -> Draft | None:
+def _inspect(document: object, known: Surroundings, found: Findings, plans: int = 1) -> Draft | None:
     """Read one plan and the plans written in place in it."""
     if not isinstance(document, dict):
         found.error("invalid_type", f"A plan is an object, not {described(document)}.")
@@ -75,12 +67,11 @@ def _inspect(
     graph = build_graph(draft.written, draft.start)
     scope = Scope(draft.head.input_schema, None if "state_schema" in draft.unread else draft.head.state_schema)
     _check_plan(draft, scope, found)
-    _refuse_unsupported(draft, supported, found)
     for step_id, step in draft.steps.items():
         here = found.at("steps", step_id)
         check_step(step, scope.with_context(_context(step_id, draft, graph)), known, here)
         if isinstance(step, SubgraphStep) and step.workflow.plan is not None:
-            _inspect(step.workflow.plan, known, supported, here.at("workflow", "plan"), plans + 1)
+            _inspect(step.workflow.plan, known, here.at("workflow", "plan"), plans + 1)
     check_routes(draft, graph, found)
     if scope.state_schema is not None:
         check_concurrent_writes(draft.steps, graph, scope.state_schema, found)
@@ -112,14 +103,6 @@ def _check_plan(draft: Draft, scope: Scope, found: Findings) -> None:
         check_exists(
             head.output_schema, segments, "unknown_output_field", "`output_schema`", found.at("output", target)
         )
-
-
-def _refuse_unsupported(draft: Draft, supported: frozenset[str], found: Findings) -> None:
-    for step_id, step in draft.steps.items():
-        if step.type not in supported:
-            found.at("steps", step_id, "type").error(
-                "unsupported_step", f"Steps of the type `{step.type}` cannot be run by this version."
-            )
 
 
 def _context(step_id: str, draft: Draft, graph: Graph) -> frozenset[str] | None:

@@ -23,7 +23,7 @@ from wf_core.validation.bindings import (
     check_state_target,
 )
 from wf_core.validation.capabilities import check_capability, check_filled, check_read
-from wf_core.validation.children import Children, find_child
+from wf_core.validation.children import SavedPlans, find_child
 from wf_core.validation.conditions import check_condition
 from wf_core.validation.report import Findings
 from wf_core.validation.schemas import check_schema
@@ -35,7 +35,7 @@ class Surroundings:
 
     contracts: Mapping[str, Contract] | None = None
     """By `source.capability`."""
-    children: Children | None = None
+    saved: SavedPlans | None = None
 
 
 def check_step(step: AnyStep, scope: Scope, known: Surroundings, found: Findings) -> None:
@@ -84,7 +84,7 @@ def _check_foreach(step: ForeachStep, scope: Scope, found: Findings) -> None:
 def _check_subgraph(step: SubgraphStep, scope: Scope, known: Surroundings, found: Findings) -> None:
     targets = check_expressions(step.input, scope, found.at("input"))
     sources = check_output_map(step.output, scope, found.at("output"))
-    child = find_child(step.workflow, known.children, found.at("workflow"))
+    child = find_child(step.workflow, known.saved, found.at("workflow"))
     if child is not None:
         check_filled(child.input_schema, targets, "unknown_input_field", found)
         check_read(child.output_schema, sources, "unknown_output_field", found)

@@ -5,9 +5,6 @@ from typing import Any
 from wf_core.calls.contract import Contract
 from wf_core.validation import Issue, read_plan
 from wf_core.validation.children import Children
-from wf_core.validation.read import SUPPORTED_STEPS
-
-EVERY_STEP = SUPPORTED_STEPS | {"foreach", "subgraph"}
 
 Document = dict[str, Any]
 
@@ -61,8 +58,8 @@ def child(workflow: Document, **fields: Any) -> Document:
 def issues(
     document: object, *, contracts: dict[str, Contract] | None = None, children: Children | None = None
 ) -> list[Issue]:
-    """Read a plan in which every kind of step is allowed."""
-    return read_plan(document, contracts=contracts, children=children, supported_steps=EVERY_STEP).issues
+    """Give every issue of a plan."""
+    return read_plan(document, contracts=contracts, children=children).issues
 
 
 def errors(

@@ -39,7 +39,8 @@ def test_a_path_into_input_state_or_context_is_read(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["", "stat.a", "state.", ".a", "state..a", "state.a b", 'state."a', "context.item", "output.a"]
+    "path",
+    ["", "stat.a", "state.", ".a", "state..a", "state.a b", 'state."a', "context.item", "context.run_id.x", "output.a"],
 )
 def test_invalid_path_that_is_read(path: str) -> None:
     assert reads(path) == [("invalid_path", READ)]

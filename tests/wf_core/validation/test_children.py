@@ -3,7 +3,9 @@
 from typing import Any
 
 from tests.wf_core.validation.plans import Document, child, errors, node, only_error, plan
-from wf_core.validation.children import Children
+from wf_core.calls.contract import Contract
+from wf_core.runtime import compile_program
+from wf_core.validation.children import MAX_WORKFLOWS, Absent, Children
 
 INNER = plan(
     name="inner",
@@ -42,18 +44,11 @@ def test_a_child_in_place_and_a_saved_one_are_checked_alike() -> None:
         }
 
 
-def test_unknown_child_artifact_names_what_there_is() -> None:
+def test_unknown_child_artifact_says_what_there_is() -> None:
     document = plan(steps={"one": child({"artifact_id": "inner", "version": 3})})
-    issue = only_error(document, children={("inner", 1): INNER, ("inner", 2): INNER})
-    assert (issue.code, issue.path, issue.hint) == (
-        "unknown_child_artifact",
-        "/steps/one/workflow",
-        "Its versions are 1, 2.",
-    )
-    issue = only_error(
-        plan(steps={"one": child({"artifact_id": "iner", "version": 1})}), children={("inner", 1): INNER}
-    )
-    assert issue.hint == "Did you mean `inner`?"
+    issue = only_error(document, children={("inner", 3): Absent("It has 1, 2.")})
+    assert (issue.code, issue.path, issue.hint) == ("unknown_child_artifact", "/steps/one/workflow", "It has 1, 2.")
+    assert only_error(document, children={}).code == "unknown_child_artifact"
 
 
 def test_unknown_child_artifact_of_a_child() -> None:
@@ -84,8 +79,29 @@ def test_a_child_that_is_run_twice_is_no_cycle() -> None:
     assert check(child({"artifact_id": "a", "version": 1}), children) == []
 
 
-def test_a_long_chain_of_children_is_followed() -> None:
+def test_invalid_type_of_workflows_that_run_inside_one_another_too_deeply() -> None:
+    """The deepest that is allowed compiles; a far longer chain is seen through all the same."""
     children = {("a", number): calls(("a", number + 1)) for number in range(1, 2000)} | {("a", 2000): plan()}
+    deepest = 2000 - MAX_WORKFLOWS + 1
+    document = plan(steps={"one": child({"artifact_id": "a", "version": deepest})})
+    assert errors(document, children=children) == []
+    compile_program(document, contracts={"ops.make": Contract()}, children=children)
+    for version in (1, deepest - 1):
+        assert check(child({"artifact_id": "a", "version": version}), children) == [("invalid_type", "/workflow")]
+
+
+def test_plans_in_place_count_where_saved_ones_run_inside_one_another() -> None:
+    children = {("a", 1): plan(steps={"one": child({"plan": calls(("b", 1))})})}
+    children |= {("b", number): calls(("b", number + 1)) for number in range(1, MAX_WORKFLOWS)}
+    children[("b", MAX_WORKFLOWS)] = plan()
+    assert check(child({"artifact_id": "b", "version": 3}), children) == []
+    assert check(child({"artifact_id": "a", "version": 1}), children) == [("invalid_type", "/workflow")]
+
+
+def test_children_that_run_the_same_ones_many_times_are_looked_through_once() -> None:
+    """Followed along every way, thirty levels of two references each would take a thousand million looks."""
+    children = {("a", number): calls(("a", number + 1), ("a", number + 1)) for number in range(1, 30)}
+    children[("a", 30)] = plan()
     assert check(child({"artifact_id": "a", "version": 1}), children) == []
 
 

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.wf_core.validation.plans import (
-    EVERY_STEP,
     Document,
     ask,
     child,
@@ -89,7 +88,7 @@ JSON = st.recursive(
 
 
 def test_a_plan_with_one_of_everything_has_no_issue() -> None:
-    report = read_plan(EVERYTHING, contracts=CONTRACTS, supported_steps=EVERY_STEP)
+    report = read_plan(EVERYTHING, contracts=CONTRACTS)
     assert report.issues == []
     assert report.valid
 
@@ -119,11 +118,6 @@ def test_invalid_type_of_what_is_no_json_names_the_place() -> None:
     (issue,) = read_plan(plan(steps={"one": node(input={"value": {"value": float("nan")}})})).issues
     assert issue.code == "invalid_type"
     assert "plan.steps.one.input.value.value: NaN" in issue.message
-
-
-def test_unsupported_step_is_refused_by_name() -> None:
-    found = {(issue.code, issue.path) for issue in read_plan(EVERYTHING, contracts=CONTRACTS).issues}
-    assert found == {("unsupported_step", "/steps/loop/type"), ("unsupported_step", "/steps/inner/type")}
 
 
 def test_unknown_output_field() -> None:
@@ -202,7 +196,7 @@ def test_a_document_of_any_depth_gives_a_report(levels: int) -> None:
 @given(JSON)
 @settings(max_examples=200, deadline=None)
 def test_any_json_gives_a_report(document: Any) -> None:
-    read_plan(document, supported_steps=EVERY_STEP)
+    read_plan(document)
 
 
 @given(st.data())
@@ -211,7 +205,7 @@ def test_a_mutated_plan_gives_a_report_and_compiles_where_it_is_valid(data: st.D
     document = copy.deepcopy(EVERYTHING)
     for _ in range(data.draw(st.integers(1, 3))):
         _mutate(document, data)
-    report = read_plan(document, contracts=CONTRACTS, supported_steps=EVERY_STEP)
+    report = read_plan(document, contracts=CONTRACTS)
     if report.plan is None:
         assert not report.valid
         return
