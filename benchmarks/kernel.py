@@ -66,7 +66,7 @@ def carry_out(program: Program, length: int) -> float:
 
 
 def microseconds_per_step() -> dict[int, float]:
-    """Measure the fastest run of each length, in turn, so that a machine that is busy for a while slows down them all."""
+    """Measure the fastest run of each length, in turn, so that a machine busy for a while slows down them all."""
     contracts = {"bench.next": Contract(input_schema=COUNTER, output_schema=COUNTER)}
     programs = {length: compile_program(chain(length), contracts=contracts) for length in CHAINS}
     seconds = {length: list[float]() for length in CHAINS}
