@@ -68,11 +68,6 @@ def _check_step(run: RunState, frame: Frame) -> None:
 
 def _derive_activity(run: RunState) -> None:
     ready = set(run.ready)
-    run.delays.clear()
-    for frame in run.frames.values():
-        frame.awake, frame.parked, frame.busy = False, False, 0
-        if isinstance(frame.activity, Looping):
-            frame.activity.places = 0
     for frame in run.frames.values():
         match frame.activity:
             case Delayed(due_at=due_at) if frame.id not in ready:

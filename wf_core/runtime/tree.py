@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from wf_core.plan import ForeachStep
 from wf_core.runtime.program import Program
 from wf_core.state import Asking, Calling, Delayed, Frame, InChild, Layer, Lineage, Looping, Role, RunState
 
@@ -91,13 +90,16 @@ def admit(run: RunState, frame: Frame, *, within: Frame | None = None) -> None:
         outer = run.frames[inner.parent]
         if outer is within:
             break
-        loop = outer.activity
         # An item that executes holds its place already; no other overtakes those that wait for one.
-        full = isinstance(loop, Looping) and (loop.parked or loop.places >= _width(outer))
-        if isinstance(loop, Looping) and inner.index is not None and inner.busy == 0 and full:
-            frame.parked = True
-            loop.parked.setdefault(inner.index, []).append(frame.id)
-            return
+        match outer.activity:
+            case Looping() as loop if inner.index is not None and inner.busy == 0:
+                width: int = outer.program.plan.steps[outer.step_id].max_active
+                if loop.parked or loop.places >= width:
+                    frame.parked = True
+                    loop.parked.setdefault(inner.index, []).append(frame.id)
+                    return
+            case _:
+                pass
         inner = outer
     wake(run, frame)
 
@@ -169,9 +171,3 @@ def _shift(run: RunState, frame: Frame, by: int) -> None:
                 # A place became free: the loop fills it. It counts as awake before this frame is taken off.
                 nudge(run, outer)
         current = outer
-
-
-def _width(frame: Frame) -> int:
-    """Give how many items of a loop may execute at once."""
-    step = frame.program.plan.steps[frame.step_id]
-    return step.max_active if isinstance(step, ForeachStep) and step.mode == "concurrent" else 1

@@ -209,3 +209,14 @@ def test_one_source_may_fan_out_and_dot_is_the_whole_result() -> None:
     document = plan({"say": step, "more": put("state.a", value(2))}, {"a": LIST, "b": LIST, "c": {}, "d": {}})
     run = finish({**document, "output": {"state": path("state")}})
     assert run.output == {"state": {"a": [[1]], "b": [[1]], "c": {"a": [1]}, "d": 1}}
+
+
+def test_a_quoted_segment_is_one_key_whatever_is_in_it() -> None:
+    step = put('state."a.b"."first name"', value(1))
+    run = finish(plan({"say": step}, {"a.b": {}}, output={"a": path('state."a.b"."first name"'), "s": path("state")}))
+    assert run.output == {"a": 1, "s": {"a.b": {"first name": 1}}}
+
+
+def test_a_number_in_a_written_path_is_a_key() -> None:
+    run = finish(plan({"say": put("state.a.0", value(1))}, {"a": {}}, output={"a": path("state.a")}))
+    assert run.output == {"a": {"0": 1}}

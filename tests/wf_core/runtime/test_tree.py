@@ -184,6 +184,26 @@ def test_a_child_workflow_inside_an_item_waits_for_the_items_place(reloading: bo
     assert executing(drive) == ["ask"]
 
 
+def test_a_removed_frame_takes_its_wait_with_it() -> None:
+    steps = {
+        "rows": {**each("row", on_item_error="skip"), "as": "row"},
+        "row": each("which", over="context.row"),
+        "which": {
+            "type": "condition",
+            "check": {"op": "eq", "left": path("context.x"), "right": {"value": "nap"}},
+            "routes": {"true": "nap", "false": "call"},
+        },
+        "nap": node("t.sleep", input={"seconds": {"value": 9}}),
+        "call": node("t.picky", input={"value": path("context.x")}),
+    }
+    drive = begin(plan(steps), {"items": [["nap", "bad"], ["b"]]})
+    drive.look()
+    drive.deliver("c2")
+    drive.look()
+    assert executing(drive) == ["b"]
+    assert drive.look() == Waiting(None)
+
+
 @RELOADING
 def test_a_serial_item_is_answered_before_the_next_one_begins(reloading: bool) -> None:
     steps = {"each": loop("ask"), "ask": ask("note", request={"x": path("context.x")})}
