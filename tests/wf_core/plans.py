@@ -298,7 +298,7 @@ class Writer:
 @st.composite
 def plans(draw: DrawFn, *, safe: bool = False) -> Json:
     """Write a plan; `safe`: no step of it can fail by itself."""
-    writer = Writer(draw, safe, [draw(st.integers(3, 14))])
+    writer = Writer(draw, safe, [draw(st.integers(6, 20))])
     return writer.plan("any", Where())
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.wf_core import naive
 from tests.wf_core.kernel import Driver, Json, begin
 from tests.wf_core.plans import CONTRACTS, INPUTS, Behaviour, plans
+from tests.wf_core.validation.plans import by_source
 from wf_core.codec import dump_run, load_run
 from wf_core.runtime import Invocation, Ready, Stopped, Waiting
 from wf_core.runtime.linking import link
@@ -20,7 +21,6 @@ from wf_core.state import Calling, Delayed, Frame, Looping, RunState
 from wf_core.validation.read import read_plan
 
 EXAMPLES = settings(
-    max_examples=max(1, settings().max_examples * 3 // 5),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
@@ -150,7 +150,7 @@ def test_the_order_in_which_things_end_changes_nothing_of_the_output(
 @EXAMPLES
 @given(plans())
 def test_every_plan_that_is_tried_here_is_valid(document: Json) -> None:
-    report = read_plan(document, contracts=CONTRACTS)
+    report = read_plan(document, sources=by_source(CONTRACTS))
     assert [issue for issue in report.issues if issue.severity == "error"] == []
 
 

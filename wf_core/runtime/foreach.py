@@ -14,7 +14,7 @@ from wf_core.runtime.nodes import note_cancelled
 from wf_core.runtime.patches import apply_writes
 from wf_core.runtime.program import ForeachCode
 from wf_core.runtime.targets import Target
-from wf_core.runtime.tree import Turn, admit, descend, grow, prune, rest
+from wf_core.runtime.tree import Turn, admit, descend, grow, rest
 from wf_core.runtime.views import view_of
 from wf_core.state import Frame, Looping, RunError, Write
 
@@ -57,7 +57,7 @@ def visit_loop(turn: Turn, frame: Frame, code: ForeachCode, loop: Looping) -> No
             admit(run, run.frames[number], within=frame)
     while _more(loop) and loop.places < width and not (serial and loop.active):
         _start_item(turn, frame, code, loop)
-    if loop.active or _more(loop):
+    if loop.active:
         rest(run, frame)
     else:
         _close(turn, frame, code, loop)
@@ -66,11 +66,7 @@ def visit_loop(turn: Turn, frame: Frame, code: ForeachCode, loop: Looping) -> No
 def _give_up(turn: Turn, frame: Frame, loop: Looping) -> None:
     """End the loop with the first failure, and the items that still go on with it."""
     first = min(loop.failures)
-    items = [turn.run.frames[number] for number in loop.active.values()]
-    below = [each for item in items for each in descend(turn.run, item)]
-    note_cancelled(turn, below, f"The loop ended because its item {first} failed.")
-    for item in items:
-        prune(turn.run, item)
+    note_cancelled(turn, descend(turn.run, frame), f"The loop ended because its item {first} failed.")
     pass_on(turn, frame, loop.failures[first])
 
 
@@ -83,7 +79,6 @@ def _start_item(turn: Turn, frame: Frame, code: ForeachCode, loop: Looping) -> N
     loop.next_index += 1
     first = code.step.routes["loop"]
     if first in (END, BREAK):
-        loop.broken = first == BREAK
         return
     item = grow(
         turn.run,
