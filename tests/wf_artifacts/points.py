@@ -1,47 +1,38 @@
-"""Makes a chosen change of files fail, or end the process, as a full disk or a crash would."""
+"""Makes a chosen change of a store fail, or end the process, as a full disk or a crash would."""
 
 import errno
 import os
 import signal
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from itertools import count
-from typing import Any, NoReturn
+from typing import NoReturn
 
-_CHANGES = ("write", "fsync", "ftruncate", "truncate", "replace", "rename", "unlink", "mkdir", "rmdir")
+from wf_artifacts.storage.steps import Step, observed
+
+EVERY_MOMENT = frozenset({"before", "halfway", "after"})
+UNDONE = frozenset({"before", "halfway"})
+"""Moments at which a change can fail: before it, or in the middle of a write."""
 
 
 @contextmanager
-def at_change(number: int, act: Callable[[], object], *, once: bool = True) -> Generator[Callable[[], bool]]:
-    """Do `act` in the place of change `number`, counted from 0, and unless `once` of every later one.
+def at_change(
+    number: int, act: Callable[[], object], *, once: bool = True, moments: frozenset[str] = UNDONE
+) -> Generator[Callable[[], bool]]:
+    """Do `act` at moment `number` of those of all changes, counted from 0, and unless `once` at every later one.
 
-    A write has written half of its bytes by then. Gives a function that tells whether the change was reached.
+    Gives a function that tells whether the moment was reached.
     """
-    numbers = count()
-    reached = False
-    originals = {name: getattr(os, name) for name in _CHANGES}
+    met = 0
 
-    def instead(name: str) -> Callable[..., Any]:
-        def change(*args: Any, **kwargs: Any) -> Any:
-            nonlocal reached
-            current = next(numbers)
-            if current == number or (current > number and not once):
-                reached = True
-                if name == "write":
-                    descriptor, data = args
-                    originals[name](descriptor, data[: len(data) // 2])
+    def observe(step: Step) -> None:
+        nonlocal met
+        if step.moment in moments:
+            met += 1
+            if met == number + 1 or (met > number and not once):
                 act()
-            return originals[name](*args, **kwargs)
 
-        return change
-
-    for name in _CHANGES:
-        setattr(os, name, instead(name))
-    try:
-        yield lambda: reached
-    finally:
-        for name, original in originals.items():
-            setattr(os, name, original)
+    with observed(observe):
+        yield lambda: met > number
 
 
 def no_room() -> NoReturn:

@@ -9,10 +9,12 @@ from tests.wf_artifacts.samples import artifact, deployment, environment, record
 from wf_artifacts.catalog.filetree import NUMBERS, Numbers
 from wf_artifacts.catalog.models import ARTIFACT, DEPLOYMENT
 from wf_artifacts.errors import InvalidStoreUrl
+from wf_artifacts.runs.checkpoints import NamedCheckpoint
 from wf_artifacts.runs.environment import ENVIRONMENT
-from wf_artifacts.runs.folder import HEAD, Head, NamedCheckpoint
-from wf_artifacts.runs.journal import JOURNAL, Journal
-from wf_artifacts.runs.keys import KEY, Key
+from wf_artifacts.runs.files.folder import HEAD, Head
+from wf_artifacts.runs.files.inputs import INPUTS_HEADER, InputsHeader
+from wf_artifacts.runs.files.keys import KEY, Key
+from wf_artifacts.runs.files.trace import SEGMENT_HEADER, Segment, SegmentHeader
 from wf_artifacts.runs.models import RECORD
 from wf_artifacts.stores import open_stores
 from wf_core.ids import DeploymentId
@@ -27,7 +29,7 @@ HEAD_OF_BEGUN = Head(
     record=BEGUN,
     checkpoint=NamedCheckpoint(sequence=1, reason="interrupted", digest="sha256:01", created_at=BEGUN.created_at),
     environment_digest="sha256:02",
-    journal_bytes=300,
+    segment=Segment(number=1, first=0, length=300),
 )
 DOCUMENTS: list[tuple[Any, Any]] = [
     (ARTIFACT, artifact()),
@@ -36,23 +38,26 @@ DOCUMENTS: list[tuple[Any, Any]] = [
     (ENVIRONMENT, environment()),
     (RECORD, BEGUN),
     (HEAD, HEAD_OF_BEGUN),
-    (JOURNAL, Journal(run_id=BEGUN.run_id)),
+    (SEGMENT_HEADER, SegmentHeader(run_id=BEGUN.run_id, first=0)),
+    (INPUTS_HEADER, InputsHeader(run_id=BEGUN.run_id, checkpoint=1)),
     (KEY, Key(principal="local", deployment_id=DeploymentId("publish"), key="k", run_id=BEGUN.run_id)),
 ]
-NAMES = [written.name for written, _ in DOCUMENTS]
+FORMATS = {written.name: written for written, _ in DOCUMENTS}
+MEANT = {written.name: record for written, record in DOCUMENTS}
 
 
-@pytest.mark.parametrize(("format", "expected"), DOCUMENTS, ids=NAMES)
-def test_documents_of_version_1_are_read_as_they_were_meant(format: Any, expected: Any) -> None:
-    """Golden files: a new version adds one and leaves these alone."""
-    data = (GOLDEN / f"{format.name}_v1.json").read_bytes()
-    assert format.decode(data, "golden") == expected
+@pytest.mark.parametrize("file", sorted(path.name for path in GOLDEN.iterdir()))
+def test_documents_of_every_version_are_read_as_they_were_meant(file: str) -> None:
+    """Golden files: a new version adds one and leaves the others alone."""
+    name = file.rpartition("_")[0]
+    assert FORMATS[name].decode((GOLDEN / file).read_bytes(), "golden") == MEANT[name]
 
 
-@pytest.mark.parametrize(("format", "expected"), DOCUMENTS, ids=NAMES)
-def test_documents_are_written_as_version_1_writes_them(format: Any, expected: Any) -> None:
+@pytest.mark.parametrize("name", FORMATS)
+def test_documents_are_written_as_their_version_writes_them(name: str) -> None:
     """A change of what is written is a new version."""
-    assert format.encode(expected) == (GOLDEN / f"{format.name}_v1.json").read_bytes()
+    golden = GOLDEN / f"{name}_v{FORMATS[name].version}.json"
+    assert FORMATS[name].encode(MEANT[name]) == golden.read_bytes()
 
 
 async def test_a_file_address_leads_to_a_folder_that_the_first_write_makes(tmp_path: Path) -> None:

@@ -1,63 +1,62 @@
 """The runs as files, shared by every process that opens the home.
 
-runs/<run_id>/         see `folder`
-runs/.<run_id>.*tmp    a run that is being made or removed, or that a crash left so; the next list removes those
-keys/                  see `keys`
+runs/<run_id>/         see `files.folder`
+runs/.<run_id>.tmp     a run that is being made or removed, or that a crash left so; a list removes those
+keys/                  see `files.keys`
+index/                 see `files.index`
 """
 
+import errno
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from wf_artifacts.errors import ClaimLost, RunBusy, RunNotFound
 from wf_artifacts.runs.environment import PinnedEnvironment
-from wf_artifacts.runs.folder import LOCK, Head, RunFolder
-from wf_artifacts.runs.keys import Keys
-from wf_artifacts.runs.models import Checkpoint, RunRecord, RunStatus
-from wf_artifacts.runs.rules import (
-    COMPARED_RUNS,
-    RUNS,
-    belongs,
-    require_first_state,
-    require_next_state,
-    require_same_input,
-)
+from wf_artifacts.runs.files.folder import LOCK, RunFolder
+from wf_artifacts.runs.files.holder import Holder, new_files
+from wf_artifacts.runs.files.index import Found, RunIndex
+from wf_artifacts.runs.files.keys import Keys
+from wf_artifacts.runs.models import Checkpoint, JournalRecord, RunRecord, RunStatus
+from wf_artifacts.runs.rules import COMPARED_RUNS, RUNS, belongs, require_first_state, require_same_input
 from wf_artifacts.runs.store import Claim, Created
 from wf_artifacts.storage import atomic
 from wf_artifacts.storage.home import FileTreeStore, Home
 from wf_artifacts.storage.locks import FileLock, is_locked, try_lock
-from wf_artifacts.storage.pages import Page, collect, descending
+from wf_artifacts.storage.pages import Page, collect, read_cursor
 from wf_artifacts.storage.threads import in_thread
-from wf_core.errors import StateError
+from wf_core.errors import StateError, WfError
 from wf_core.ids import DeploymentId, RunId, close_matches, is_id
+
+_AT_ONCE_BYTES: Final = 64 * 1024
+"""What is not to be synced and not longer than this takes less time to write than to hand to a thread."""
 
 
 class FileClaim:
-    """The lock over a run's folder, and what run.json says while it is held."""
+    """The lock over a run's folder, and what is stored next while it is held."""
 
-    def __init__(self, folder: RunFolder, lock: FileLock, head: Head) -> None:
-        self.run_id = folder.run_id
-        self._folder = folder
+    def __init__(self, run_id: RunId, lock: FileLock, holder: Holder) -> None:
+        self.run_id = run_id
         self._lock = lock
-        self._head: Head | None = head
-        """None after a failed commit: only the file knows then."""
+        self._holder = holder
         self._writing = threading.Lock()
 
     def commit(self, record: RunRecord, checkpoint: Checkpoint | None, trace: Sequence[bytes]) -> None:
-        with self._writing:
-            if not self._lock.held:
-                raise ClaimLost(self.run_id)
-            earlier = self._head or self._folder.head()
-            require_next_state(earlier.record, record, checkpoint, trace)
-            self._head = None
-            self._head = self._folder.commit(earlier, record, checkpoint, trace)
+        with self._changing():
+            self._holder.commit(record, checkpoint, trace)
+
+    def append(self, records: Sequence[JournalRecord], *, sync: bool) -> int:
+        with self._changing():
+            return self._holder.append(records, sync=sync)
 
     async def release(self) -> None:
         # A caller that was torn away from its commit may get here before the thread that writes is done.
         with self._writing:
+            self._holder.close()
             self._lock.release()
 
     async def __aenter__(self) -> Self:
@@ -68,6 +67,13 @@ class FileClaim:
     ) -> None:
         await self.release()
 
+    @contextmanager
+    def _changing(self) -> Generator[None]:
+        with self._writing:
+            if not self._lock.held:
+                raise ClaimLost(self.run_id)
+            yield
+
 
 class FileTreeRuns(FileTreeStore):
     """Keeps each run in a folder of its own."""
@@ -76,6 +82,7 @@ class FileTreeRuns(FileTreeStore):
         super().__init__(home)
         self._runs = home.root / "runs"
         self._keys = Keys(home)
+        self._index = RunIndex(home, self._survey)
 
     @in_thread
     def create(
@@ -111,7 +118,9 @@ class FileTreeRuns(FileTreeStore):
             folder = self._folder(run_id)
             lock = self._lock(folder)
             try:
-                return FileClaim(folder, lock, folder.tidy())
+                holder = Holder(folder, self._index.becoming)
+                holder.tidy()
+                return FileClaim(run_id, lock, holder)
             except BaseException:
                 lock.release()
                 raise
@@ -122,8 +131,7 @@ class FileTreeRuns(FileTreeStore):
             folder = self._folder(run_id)
             if not folder.exists():
                 raise RunNotFound(run_id)
-            with self.home.translated(folder.lock):
-                return is_locked(folder.lock)
+            return self._is_locked(folder)
 
     @in_thread
     def commit(
@@ -134,14 +142,18 @@ class FileTreeRuns(FileTreeStore):
         checkpoint: Checkpoint | None = None,
         trace: Sequence[bytes] = (),
     ) -> None:
-        if not isinstance(claim, FileClaim):
-            raise ClaimLost(claim.run_id)
-        claim.commit(record, checkpoint, trace)
+        _ours(claim).commit(record, checkpoint, trace)
+
+    async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool) -> int:
+        length = sum(len(record.line) + sum(map(len, record.trace)) for record in records)
+        if sync or length > _AT_ONCE_BYTES:
+            return await self._append(claim, records, sync=sync)
+        return _ours(claim).append(records, sync=False)
 
     @in_thread
     def load(self, run_id: RunId, *, principal: str | None = None) -> RunRecord:
         with self._close_ids(run_id, principal):
-            record = self._folder(run_id).head().record
+            record = self._folder(run_id).record()
             if not belongs(record, principal):
                 raise RunNotFound(run_id)
             return record
@@ -155,6 +167,11 @@ class FileTreeRuns(FileTreeStore):
     def load_checkpoint(self, run_id: RunId) -> Checkpoint:
         with self._close_ids(run_id):
             return self._folder(run_id).checkpoint()
+
+    @in_thread
+    def load_journal(self, run_id: RunId) -> list[bytes]:
+        with self._close_ids(run_id):
+            return self._folder(run_id).inputs().lines
 
     @in_thread
     def read_trace(self, run_id: RunId, start: int, limit: int) -> list[dict[str, Any]]:
@@ -173,13 +190,22 @@ class FileTreeRuns(FileTreeStore):
     ) -> Page[RunRecord]:
         def read(run_id: RunId) -> RunRecord | None:
             with suppress(RunNotFound):
-                record = self._folder(run_id).head().record
+                record = self._folder(run_id).record()
                 return record if belongs(record, principal, status, deployment_id) else None
 
-        names = self.home.folders(self._runs)
-        for name in filter(atomic.is_temporary, names):
-            self._remove_unless_locked(self._runs / name)
-        return collect(RUNS, descending(RUNS, map(RunId, filter(is_id, names)), cursor), read, limit)
+        below = None if cursor is None else RunId(read_cursor(RUNS, cursor))
+        found = self._newest(principal=principal, status=status, deployment_id=deployment_id, below=below)
+        return collect(RUNS, found, read, limit)
+
+    @in_thread
+    def abandoned(self) -> list[RunId]:
+        def is_abandoned(run_id: RunId) -> bool:
+            with suppress(RunNotFound, StateError):
+                folder = self._folder(run_id)
+                return folder.head().record.status == "running" and not self._is_locked(folder)
+            return False
+
+        return [run_id for run_id in self._newest(status="running") if is_abandoned(run_id)]
 
     @in_thread
     def delete(self, run_id: RunId) -> None:
@@ -188,7 +214,7 @@ class FileTreeRuns(FileTreeStore):
             lock = self._lock(folder)
             try:
                 record = folder.head().record
-                with self.home.translated(folder.path):
+                with self._index.vanishing(run_id), self.home.translated(folder.path):
                     retired = atomic.retire_folder(folder.path)
                     atomic.remove_folder(retired, last=LOCK)
                 if record.idempotency_key is not None:
@@ -196,24 +222,82 @@ class FileTreeRuns(FileTreeStore):
             finally:
                 lock.release()
 
+    def close(self) -> None:
+        """Close what is open. Claims are released by whoever took them."""
+        self._index.close()
+
+    @in_thread
+    def _append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool) -> int:
+        return _ours(claim).append(records, sync=sync)
+
     def _create(
         self, record: RunRecord, environment: PinnedEnvironment, checkpoint: Checkpoint, trace: Sequence[bytes]
     ) -> Created:
         """Make the folder under a temporary name, and let it appear whole, already locked."""
         folder = self._folder(record.run_id)
         made = RunFolder(self.home, atomic.temporary(folder.path), record.run_id)
-        with self.home.translated(folder.path):
-            atomic.make_folder(self._runs)
-            lock = _make_locked(made)
+        files = new_files(made, record, environment, checkpoint, trace)
+        with self._index.becoming(record), self.home.translated(folder.path):
+            lock = self._make_locked(made)
             try:
-                head = made.write(record, environment, checkpoint, trace)
+                for path in (made.journal, made.checkpoints):
+                    atomic.new_folder(path)
+                for path, data in files.items():
+                    atomic.write_file(path, data)
                 atomic.publish_folder(made.path, folder.path)
             except BaseException:
                 with suppress(OSError):
                     atomic.remove_folder(made.path, last=LOCK)
                 lock.release()
                 raise
-        return Created(record, created=True, claim=FileClaim(folder, lock, head))
+        claim = FileClaim(record.run_id, lock, Holder(folder, self._index.becoming))
+        return Created(record, created=True, claim=claim)
+
+    def _make_locked(self, folder: RunFolder) -> FileLock:
+        """Make the folder of a new run and lock it. A crash may have left one of its name."""
+        atomic.make_folder(self._runs)
+        _remove_leftover(folder.path)
+        atomic.new_folder(folder.path)
+        lock = try_lock(folder.lock)
+        if lock is None:
+            raise FileExistsError(errno.EEXIST, "somebody else makes it")
+        return lock
+
+    def _newest(
+        self,
+        *,
+        principal: str | None = None,
+        status: RunStatus | None = None,
+        deployment_id: DeploymentId | None = None,
+        below: RunId | None = None,
+    ) -> Iterator[RunId]:
+        """Give the runs that may be meant, the newest first. What a crash left unfinished is cleared up before."""
+        if not self.home.has(self._runs):
+            return iter(())
+        self._index.settle(self._clear_up)
+        return self._index.newest(principal=principal, status=status, deployment_id=deployment_id, below=below)
+
+    def _clear_up(self, run_id: RunId) -> Found:
+        """Finish what was begun with a run, and tell what it is by now."""
+        folder = self._folder(run_id)
+        with self.home.translated(folder.path):
+            _remove_leftover(atomic.temporary(folder.path))
+        with suppress(RunNotFound, RunBusy, StateError):
+            lock = self._lock(folder)
+            try:
+                Holder(folder, self._index.becoming).tidy()
+            finally:
+                lock.release()
+        return _look(folder)
+
+    def _survey(self) -> Iterator[tuple[RunId, Found]]:
+        """Look at every run. What a crash left is removed."""
+        for name in self.home.folders(self._runs):
+            if atomic.is_temporary(name):
+                with suppress(OSError):
+                    _remove_leftover(self._runs / name)
+            elif is_id(name):
+                yield RunId(name), _look(self._folder(RunId(name)))
 
     def _earlier(self, record: RunRecord) -> RunRecord | None:
         """Give the run that a key stands for. None where it was never made, or is deleted."""
@@ -221,7 +305,7 @@ class FileTreeRuns(FileTreeStore):
         if run_id is None:
             return None
         try:
-            earlier = self._folder(run_id).head().record
+            earlier = self._folder(run_id).record()
         except RunNotFound:
             return None
         require_same_input(earlier, record)
@@ -247,43 +331,48 @@ class FileTreeRuns(FileTreeStore):
             raise RunBusy(folder.run_id)
         return lock
 
+    def _is_locked(self, folder: RunFolder) -> bool:
+        with self.home.translated(folder.lock):
+            return is_locked(folder.lock)
+
     @contextmanager
     def _close_ids(self, run_id: RunId, principal: str | None = None) -> Generator[None]:
         """Let the error that there is no such run name those that look like it."""
         try:
             yield
         except RunNotFound as error:
-            ids = map(RunId, filter(is_id, self.home.folders(self._runs)))
-            near = close_matches(run_id, descending(RUNS, ids, None)[:COMPARED_RUNS])
+            near = close_matches(run_id, list(islice(self._newest(principal=principal), COMPARED_RUNS)))
             raise RunNotFound(
                 run_id, close=[known for known in near if self._is_visible(RunId(known), principal)]
             ) from error
 
     def _is_visible(self, run_id: RunId, principal: str | None) -> bool:
-        try:
-            return belongs(self._folder(run_id).head().record, principal)
-        except (RunNotFound, StateError):
-            return False
-
-    def _remove_unless_locked(self, path: Path) -> None:
-        """Remove what a crash left of a run, unless its maker or remover is still at work."""
-        with suppress(OSError):
-            lock = try_lock(path / LOCK)
-            if lock is not None:
-                try:
-                    atomic.remove_folder(path, last=LOCK)
-                finally:
-                    lock.release()
+        found = _look(self._folder(run_id))
+        return isinstance(found, RunRecord) and belongs(found, principal)
 
 
-def _make_locked(folder: RunFolder) -> FileLock:
-    """Make the folder of a new run and lock it.
+def _ours(claim: Claim) -> FileClaim:
+    if not isinstance(claim, FileClaim):
+        raise ClaimLost(claim.run_id)
+    return claim
 
-    Somebody who takes the folder for a leftover may lock or remove it before it is locked; then it is made again.
-    """
-    while True:
-        folder.path.mkdir(mode=atomic.FOLDER_MODE, exist_ok=True)
-        with suppress(FileNotFoundError):
-            lock = try_lock(folder.lock)
-            if lock is not None:
-                return lock
+
+def _look(folder: RunFolder) -> Found:
+    """Tell what a run is."""
+    try:
+        return folder.head().record
+    except RunNotFound:
+        return None
+    except WfError as error:
+        return error
+
+
+def _remove_leftover(path: Path) -> None:
+    """Remove what a crash left of a run, unless its maker or remover is still at work."""
+    with suppress(FileNotFoundError):
+        lock = try_lock(path / LOCK)
+        if lock is not None:
+            try:
+                atomic.remove_folder(path, last=LOCK)
+            finally:
+                lock.release()

@@ -1,17 +1,18 @@
 """Changes of files that are on disk when the function returns, and that a crash leaves undone or done.
 
 Temporary names begin with a dot and end with `.tmp`; no id begins with a dot. What a crash leaves under such a name is
-invisible to readers, and removed by whoever holds the lock over the folder next. Every function raises OSError.
+invisible to readers, and removed by whoever holds the lock over the folder next. Every function raises OSError. Each
+change is a step of `steps`.
 """
 
 import os
-import shutil
 from contextlib import suppress
 from pathlib import Path
-from secrets import token_hex
+
+from wf_artifacts.storage.steps import step, step_in_halves
 
 FOLDER_MODE = 0o700
-_FILE_MODE = 0o600
+FILE_MODE = 0o600
 
 
 def temporary(path: Path) -> Path:
@@ -30,25 +31,37 @@ def make_folder(path: Path) -> None:
         return
     make_folder(path.parent)
     with suppress(FileExistsError):
-        path.mkdir(mode=FOLDER_MODE)
+        new_folder(path)
     sync_folder(path.parent)
+
+
+def new_folder(path: Path) -> None:
+    """Make a folder that is not there yet. Its name is on disk once the folder above it is synced."""
+    with step("mkdir", path.name):
+        path.mkdir(mode=FOLDER_MODE)
 
 
 def sync_folder(path: Path) -> None:
     """Bring the names in a folder to disk."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        os.fsync(descriptor)
+        sync(descriptor, path)
     finally:
         os.close(descriptor)
 
 
+def sync(descriptor: int, path: Path) -> None:
+    """Bring what was written to an open file to disk."""
+    with step("fsync", path.name):
+        os.fsync(descriptor)
+
+
 def write_file(path: Path, data: bytes) -> None:
     """Write a file that nobody reads yet. Its name is on disk once its folder is synced."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, _FILE_MODE)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, FILE_MODE)
     try:
-        _write_all(descriptor, data)
-        os.fsync(descriptor)
+        write_at(descriptor, path, data, at=0)
+        sync(descriptor, path)
     finally:
         os.close(descriptor)
 
@@ -61,7 +74,8 @@ def replace_file(path: Path, data: bytes) -> None:
     made = temporary(path)
     try:
         write_file(made, data)
-        made.replace(path)
+        with step("rename", path.name):
+            made.replace(path)
     except BaseException:
         with suppress(OSError):
             made.unlink()
@@ -69,35 +83,77 @@ def replace_file(path: Path, data: bytes) -> None:
     sync_folder(path.parent)
 
 
-def append_to_file(path: Path, data: bytes, *, at: int) -> None:
-    """Write `data` at byte `at` of a file, in the place of whatever stood there and behind."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+def publish_file(made: Path, path: Path) -> None:
+    """Let a file that was made under a temporary name appear under its own, whole."""
+    descriptor = os.open(made, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        os.ftruncate(descriptor, at)
-        os.lseek(descriptor, at, os.SEEK_SET)
-        _write_all(descriptor, data)
-        os.fsync(descriptor)
+        sync(descriptor, made)
     finally:
         os.close(descriptor)
+    with step("rename", path.name):
+        made.rename(path)
+    sync_folder(path.parent)
+
+
+def append_to_file(path: Path, data: bytes, *, at: int) -> None:
+    """Write `data` at byte `at` of a file, in the place of whatever stood there and behind."""
+    descriptor = open_to_append(path, at=at)
+    try:
+        write_at(descriptor, path, data, at=at)
+        sync(descriptor, path)
+    finally:
+        os.close(descriptor)
+
+
+def open_to_append(path: Path, *, at: int) -> int:
+    """Open a file, made where it is missing, of which the first `at` bytes count. Gives a descriptor to be closed."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+    try:
+        if os.fstat(descriptor).st_size > at:
+            with step("truncate", path.name):
+                os.ftruncate(descriptor, at)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def write_at(descriptor: int, path: Path, data: bytes, *, at: int) -> None:
+    """Write into an open file. It is on disk once it is synced."""
+    with step_in_halves("write", path.name, data) as parts:
+        for part in parts:
+            rest = memoryview(part)
+            while rest:
+                written = os.pwrite(descriptor, rest, at)
+                rest = rest[written:]
+                at += written
 
 
 def cut_file(path: Path, *, at: int) -> None:
     """Remove what stands behind byte `at`. No reader looks there, so it may reach the disk later."""
     if path.stat().st_size > at:
-        os.truncate(path, at)
+        with step("truncate", path.name):
+            os.truncate(path, at)
 
 
 def remove_file(path: Path) -> None:
     """Remove a file; one that is gone already is no error."""
-    path.unlink(missing_ok=True)
+    unlink(path)
     sync_folder(path.parent)
+
+
+def unlink(path: Path) -> None:
+    """Remove a file that no reader looks at, so it may reach the disk later; one that is gone already is no error."""
+    with step("unlink", path.name):
+        path.unlink(missing_ok=True)
 
 
 def publish_folder(made: Path, path: Path) -> None:
     """Let a folder that was made under a temporary name appear under its own, whole."""
     for folder, _, _ in os.walk(made):
         sync_folder(Path(folder))
-    made.rename(path)
+    with step("rename", path.name):
+        made.rename(path)
     try:
         sync_folder(path.parent)
     except OSError:
@@ -107,33 +163,30 @@ def publish_folder(made: Path, path: Path) -> None:
 
 def retire_folder(path: Path) -> Path:
     """Let a folder disappear from readers, whole, and give the temporary name under which it can be removed."""
-    retired = path.with_name(f".{path.name}.{token_hex(8)}.tmp")
-    path.rename(retired)
+    retired = temporary(path)
+    with step("rename", path.name):
+        path.rename(retired)
     sync_folder(path.parent)
     return retired
 
 
 def remove_folder(path: Path, *, last: str) -> None:
     """Remove a folder with all that is in it; of its files `last` goes last."""
-    for entry in list(path.iterdir()):
-        if entry.name == last:
-            continue
-        if entry.is_dir():
-            shutil.rmtree(entry)
-        else:
-            entry.unlink()
-    (path / last).unlink(missing_ok=True)
-    path.rmdir()
+    for folder, _, names in os.walk(path, topdown=False):
+        inside = Path(folder)
+        for name in names:
+            if inside / name != path / last:
+                unlink(inside / name)
+        if inside != path:
+            with step("rmdir", inside.name):
+                inside.rmdir()
+    unlink(path / last)
+    with step("rmdir", path.name):
+        path.rmdir()
 
 
 def remove_temporary_files(folder: Path) -> None:
     """Remove what crashed writers left. Only for whoever holds the lock over the folder."""
     for path in folder.iterdir():
         if is_temporary(path.name):
-            path.unlink(missing_ok=True)
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
+            unlink(path)

@@ -57,6 +57,15 @@ class Home:
                 raise corrupt(self.document(path), f"its {name} is {getattr(record, name)!r}")
         return record
 
+    def has(self, path: Path) -> bool:
+        """Tell whether there is a file or a folder."""
+        with self.translated(path):
+            try:
+                path.stat()
+            except FileNotFoundError:
+                return False
+            return True
+
     def folders(self, folder: Path) -> list[str]:
         """Give the names of the folders in a folder, none where there is no such folder, in no order."""
         return [entry.name for entry in self._entries(folder) if entry.is_dir()]

@@ -1,13 +1,14 @@
 """Locks between processes, and between tasks of one process: flock on a file. They end with their process.
 
-A lock belongs to one opening of the file, so two tasks that open it exclude each other like two processes do.
+A lock is held alone, or shared with others. It belongs to one opening of the file, so two tasks that open it exclude
+each other like two processes do.
 """
 
 import fcntl
 import io
 import os
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -43,14 +44,12 @@ def try_lock(path: Path) -> FileLock | None:
     Raises:
         FileNotFoundError: the folder is not there, or went away meanwhile.
     """
-    while True:
-        file = io.FileIO(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+")
-        if not _take(file):
-            file.close()
-            return None
-        if _is_at(file, path):
-            return FileLock(file)
-        file.close()
+    return _open_and(_take, path)
+
+
+def try_lock_at_once(path: Path) -> FileLock | None:
+    """Take a lock as `try_lock` does. None also when others only look whether it is held."""
+    return _open_and(_take_at_once, path)
 
 
 def is_locked(path: Path) -> bool:
@@ -64,23 +63,50 @@ def is_locked(path: Path) -> bool:
 
 
 @contextmanager
-def locked(path: Path) -> Generator[None]:
+def locked(path: Path, *, patience_seconds: float | None = None) -> Generator[None]:
     """Hold the lock over a file, waiting for others to finish.
 
     Raises:
         StoreUnavailable: somebody has held it for too long.
     """
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    pause = 0.001
-    while (lock := try_lock(path)) is None:
-        if time.monotonic() > deadline:
-            raise StoreUnavailable("its lock", f"another process has held it for {_PATIENCE_SECONDS} seconds")
-        time.sleep(pause)
-        pause = min(2 * pause, 0.02)
+    lock = _wait(_take, path, patience_seconds)
     try:
         yield
     finally:
         lock.release()
+
+
+def share_lock(path: Path, *, patience_seconds: float | None = None) -> FileLock:
+    """Take the lock over a file together with others, waiting for one who holds it alone.
+
+    Raises:
+        StoreUnavailable: somebody has held it alone for too long.
+    """
+    return _wait(_share, path, patience_seconds)
+
+
+def _wait(take: Callable[[io.FileIO], bool], path: Path, patience_seconds: float | None) -> FileLock:
+    patience = _PATIENCE_SECONDS if patience_seconds is None else patience_seconds
+    deadline = time.monotonic() + patience
+    pause = 0.001
+    while (lock := _open_and(take, path)) is None:
+        if time.monotonic() > deadline:
+            raise StoreUnavailable("its lock", f"another process has held it for {patience} seconds")
+        time.sleep(pause)
+        pause = min(2 * pause, 0.02)
+    return lock
+
+
+def _open_and(take: Callable[[io.FileIO], bool], path: Path) -> FileLock | None:
+    """Open the file, and give it as a lock if `take` gets it."""
+    while True:
+        file = io.FileIO(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+")
+        if not take(file):
+            file.close()
+            return None
+        if _is_at(file, path):
+            return FileLock(file)
+        file.close()
 
 
 def _take(file: io.FileIO) -> bool:
@@ -93,6 +119,14 @@ def _take(file: io.FileIO) -> bool:
         fcntl.flock(file, fcntl.LOCK_UN)
         time.sleep(0.001)
     return False
+
+
+def _take_at_once(file: io.FileIO) -> bool:
+    return _try_flock(file, fcntl.LOCK_EX)
+
+
+def _share(file: io.FileIO) -> bool:
+    return _try_flock(file, fcntl.LOCK_SH)
 
 
 def _try_flock(file: io.IOBase, kind: int) -> bool:

@@ -53,8 +53,9 @@ def leftovers(home: Path) -> list[Path]:
 
 
 def contents(home: Path) -> dict[str, bytes]:
-    """Give every file but the locks."""
+    """Give every file but the locks, and the index, which may say more than there is."""
     files = (path for path in home.rglob("*") if path.is_file() and not path.name.endswith("lock"))
+    files = (path for path in files if path.parent.name != "index")
     return {str(path.relative_to(home)): path.read_bytes() for path in files}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.wf_artifacts.samples import new_run_id, record
-from wf_artifacts.runs.keys import Keys
+from wf_artifacts.runs.files.keys import Keys
 from wf_artifacts.storage.home import Home
 from wf_core.errors import StateCorrupt
 

@@ -1,0 +1,232 @@
+"""The inputs that a run was given since its latest checkpoint, appended to one file.
+
+    journal/inputs_000003.jsonl     since checkpoint 3
+
+The first line says whose they are. Each other line is one input with what it made of the run:
+
+    {"n":12,"entries":2,"steps":5,"position":7,"input":{…},"trace":[{…},{…}],"crc32":3421780262}
+
+n counts the trace entries before, and steps those executed. Only whole lines count: a process or a machine that dies
+leaves at most a torn end behind, which nobody was told of. A line that ends where it should but says something else
+than was written is damage.
+"""
+
+import os
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Final, cast
+from zlib import crc32
+
+from pydantic import Field
+
+from wf_artifacts.runs.files.lines import NumberedLines
+from wf_artifacts.runs.models import JournalRecord
+from wf_artifacts.runs.rules import journal_line, require_next_inputs
+from wf_artifacts.storage import atomic
+from wf_artifacts.storage.documents import Format, corrupt
+from wf_artifacts.storage.records import Record
+from wf_core import jsonvalue
+from wf_core.ids import RunId
+
+_LINE = re.compile(rb'\{"n":(\d+),"entries":(\d+),"steps":(\d+),(?="position":(\d+),)')
+_CRC: Final = b',"crc32":'
+_CHUNK = 16 * 1024
+"""Bytes to look through at once for the beginning of the last line."""
+
+
+class InputsHeader(Record):
+    """What the first line says."""
+
+    run_id: RunId
+    checkpoint: int = Field(ge=1)
+
+
+INPUTS_HEADER = Format("wf.run_inputs", 1, InputsHeader)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is."""
+
+    trace_count: int
+    steps_executed: int
+    position: int | None
+    """Of the last input that the latest checkpoint lacks. None where it lacks none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What a file says."""
+
+    lines: list[bytes]
+    """As `RunStore.load_journal` gives them."""
+    progress: Progress | None
+    """After the last line. None where there is none."""
+    length: int
+    """How many bytes count."""
+
+
+NO_INPUTS: Final = Inputs([], None, 0)
+
+
+def inputs_path(folder: Path, checkpoint: int) -> Path:
+    """Name the file of a checkpoint in the folder of the journal."""
+    return folder / f"inputs_{checkpoint:06}.jsonl"
+
+
+def parse(data: bytes, document: str, *, run_id: RunId, checkpoint: int) -> Inputs:
+    """Read a whole file.
+
+    Raises:
+        StateCorrupt: a line is damaged, or does not follow the one before.
+        FormatTooNew: a newer version wrote it.
+    """
+    length = data.rfind(b"\n") + 1
+    if not length:
+        return NO_INPUTS
+    header, *lines = data[: length - 1].split(b"\n")
+    _require_header(header, document, run_id, checkpoint)
+    found: list[bytes] = []
+    last: Progress | None = None
+    for line in lines:
+        following, given = _decode(line, document)
+        if last is not None and following.position != cast("int", last.position) + 1:
+            raise corrupt(document, f"position {following.position} does not follow {last.position}")
+        found.append(given)
+        last = following
+    return Inputs(found, last, length)
+
+
+def last_progress(file: BinaryIO, document: str) -> Progress | None:
+    """Read of an open file only how far its last line leads. None where it has no line."""
+    end = _line_start(file, file.seek(0, 2))
+    start = _line_start(file, max(end - 1, 0))
+    if not start:
+        return None
+    file.seek(start)
+    return _decode(file.read(end - 1 - start), document)[0]
+
+
+def read_entries(file: BinaryIO, document: str, numbers: range) -> list[dict[str, Any]]:
+    """Give the trace entries with these numbers, which are there, of an open file."""
+    end = _line_start(file, file.seek(0, 2))
+    file.seek(0)
+    file.readline()
+    lines = NumberedLines(file, document, begin=file.tell(), end=end)
+    lines.find(numbers.start)
+    found: list[dict[str, Any]] = []
+    skipped: int | None = None
+    while len(found) < len(numbers) and (line := lines.next()):
+        progress, given = _decode(line[:-1], document)
+        entries = trace_of(given)
+        if skipped is None:
+            skipped = numbers.start - (progress.trace_count - len(entries))
+            entries = entries[skipped:]
+        found += entries
+    if len(found) < len(numbers):
+        raise corrupt(document, f"entry {numbers.start + len(found)} is missing")
+    return found[: len(numbers)]
+
+
+def trace_of(line: bytes) -> list[dict[str, Any]]:
+    """Give the trace entries of a line of `Inputs`."""
+    return cast("list[dict[str, Any]]", cast("dict[str, Any]", jsonvalue.loads(line))["trace"])
+
+
+class InputsFile:
+    """The file of a run whose lock is held, to be appended to. It is made by the first input."""
+
+    def __init__(self, path: Path, header: InputsHeader, length: int, progress: Progress) -> None:
+        self.progress = progress
+        """Of the run, with everything that was appended."""
+        self.length = length
+        """How many bytes count."""
+        self._path = path
+        self._header = header
+        self._descriptor: int | None = None
+        self._is_named = False
+        """Whether its name is known to be on disk."""
+
+    def append(self, records: Sequence[JournalRecord], *, sync: bool) -> None:
+        """Append inputs in one write. Where it fails, the file is as before.
+
+        Raises:
+            ValueError: they do not follow what was appended before.
+            OSError: they could not be written.
+        """
+        require_next_inputs(self.progress.position, records)
+        progress = self.progress
+        lines = bytearray(b"" if self.length else INPUTS_HEADER.encode(self._header) + b"\n")
+        for record in records:
+            lines += _encode(progress.trace_count, record) + b"\n"
+            count = progress.trace_count + len(record.trace)
+            progress = Progress(count, record.steps_executed, record.position)
+        try:
+            self._write(bytes(lines), sync=sync)
+        except BaseException:
+            self._undo()
+            raise
+        self.progress = progress
+        self.length += len(lines)
+
+    def close(self) -> None:
+        """Close it. It may be appended to again."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _write(self, data: bytes, *, sync: bool) -> None:
+        if self._descriptor is None:
+            self._descriptor = atomic.open_to_append(self._path, at=self.length)
+        atomic.write_at(self._descriptor, self._path, data, at=self.length)
+        if sync:
+            atomic.sync(self._descriptor, self._path)
+            if not self._is_named:
+                atomic.sync_folder(self._path.parent)
+                self._is_named = True
+
+    def _undo(self) -> None:
+        """Remove what may have been written. Where even that fails, opening it again does."""
+        self.close()
+        with suppress(OSError):
+            atomic.cut_file(self._path, at=self.length)
+
+
+def _encode(count: int, record: JournalRecord) -> bytes:
+    body = b'{"n":%d,"entries":%d,"steps":%d,%b' % (
+        count,
+        len(record.trace),
+        record.steps_executed,
+        journal_line(record)[1:-1],
+    )
+    return b"%b%b%d}" % (body, _CRC, crc32(body))
+
+
+def _decode(line: bytes, document: str) -> tuple[Progress, bytes]:
+    body, _, found = line.rpartition(_CRC)
+    match = _LINE.match(body)
+    if match is None or found != b"%d}" % crc32(body):
+        raise corrupt(document, "a line is not what was written")
+    count, entries, steps, position = map(int, match.groups())
+    return Progress(count + entries, steps, position), b"{%b}" % body[match.end() :]
+
+
+def _require_header(line: bytes, document: str, run_id: RunId, checkpoint: int) -> None:
+    header = INPUTS_HEADER.decode(line, document)
+    if (header.run_id, header.checkpoint) != (run_id, checkpoint):
+        raise corrupt(document, f"it belongs to checkpoint {header.checkpoint} of {header.run_id}")
+
+
+def _line_start(file: BinaryIO, end: int) -> int:
+    """Give the place behind the last line break before `end`, 0 where there is none."""
+    while end > 0:
+        begin = max(0, end - _CHUNK)
+        file.seek(begin)
+        found = file.read(end - begin).rfind(b"\n")
+        if found >= 0:
+            return begin + found + 1
+        end = begin
+    return 0
