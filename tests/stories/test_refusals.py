@@ -108,6 +108,22 @@ async def test_a_model_cannot_answer_for_a_person(workplace: Workplace) -> None:
     assert still["status"] == "interrupted"
 
 
+async def test_of_several_open_questions_an_answer_names_its_own(workplace: Workplace, era: Era) -> None:
+    workplace.era = era
+    each = {"type": "foreach", "over": "input.people", "as": "person", "mode": "concurrent"}
+    flow = plan("round", each={**each, "routes": {"loop": "ask", "done": "__end__"}}, ask=ask(resume={}))
+    async with workplace.server() as server:
+        asked = await server.run(await server.deploy(flow), people=["Ada", "Grace"])
+        run_id, first, second = asked["run_id"], *(question["id"] for question in asked["interrupts"])
+        error = await server.refuse("resume_run", run_id=run_id, resume_payload={"reply": "me"})
+        assert error["code"] == "ambiguous_interrupt"
+        answer = {"run_id": run_id, "resume_payload": {"reply": "me"}}
+        left = await server.call("resume_run", **answer, interrupt_id=second)
+        assert [question["id"] for question in left["interrupts"]] == [first]
+        done = await server.call("resume_run", **answer)
+    assert done["status"] == "completed"
+
+
 async def test_a_deployment_is_not_replaced_unasked(workplace: Workplace) -> None:
     async with workplace.server() as server:
         await server.deploy(QUESTION)
