@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 PACKAGES = ("wf_core", "wf_artifacts", "wf_mcp")
-BACKENDS = ("memory", "filetree", "sqlite", "postgres")
+BACKENDS = ("memory", "filetree", "sql")
 LONGEST_FILE = 400
 """Lines. A longer file holds two concepts."""
 

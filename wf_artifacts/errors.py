@@ -15,7 +15,8 @@
         ├── InvalidCursor            a cursor that this list did not give out
         ├── InvalidStoreUrl          a store address that cannot be opened
         └── StoreUnavailable         the store did not answer; nothing was done
-            └── StoreFull            there is no room left; nothing was done
+            ├── StoreFull            there is no room left; nothing was done
+            └── DriverMissing        what speaks to the database is not installed
 
 Documents that cannot be read raise `wf_core.errors.StateCorrupt` or `FormatTooNew`.
 """
@@ -190,7 +191,7 @@ class InvalidStoreUrl(StoreError, ValueError):
     def __init__(self, reason: str) -> None:
         super().__init__(
             f"This is no address of a store: {reason}.",
-            hint="Write memory:// or file:///absolute/path.",
+            hint="Write memory://, file:///absolute/folder, sqlite:////absolute/file or postgresql://user@host/database.",
         )
 
 
@@ -217,3 +218,11 @@ class StoreFull(StoreUnavailable):
     def __init__(self, document: str, reason: str) -> None:
         super().__init__(document, reason)
         self.hint = "Free some space, then try again."
+
+
+class DriverMissing(StoreUnavailable):
+    """What speaks to a database is an extra that is not installed."""
+
+    def __init__(self, database: str, *, extra: str) -> None:
+        super().__init__(database, "its driver is not installed")
+        self.hint = f"Install wf-mcp[{extra}]."

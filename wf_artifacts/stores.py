@@ -1,16 +1,22 @@
 """Opens the stores behind an address. The only place that names a backend."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from anyio import CancelScope, to_thread
+
 from wf_artifacts.catalog.filetree import FileTreeCatalog
 from wf_artifacts.catalog.memory import MemoryCatalog
+from wf_artifacts.catalog.sql import SqlCatalog
 from wf_artifacts.catalog.store import CatalogStore
-from wf_artifacts.errors import InvalidStoreUrl
+from wf_artifacts.errors import DriverMissing, InvalidStoreUrl
 from wf_artifacts.runs.filetree import FileTreeRuns
 from wf_artifacts.runs.memory import MemoryRuns
+from wf_artifacts.runs.sql import SqlRuns
 from wf_artifacts.runs.store import RunStore
+from wf_artifacts.storage.database import Database
 from wf_artifacts.storage.home import Home
 
 
@@ -20,26 +26,64 @@ class Stores:
 
     catalog: CatalogStore
     runs: RunStore
+    shut: Callable[[], None] | None = None
+    """Gives up what they hold open; may wait for the disk."""
 
     async def close(self) -> None:
-        """Give up what the stores hold open. Claims are released by whoever took them."""
+        """Give up what the stores hold open, claims too. Works in a cancelled task; closing again does nothing."""
+        if self.shut is not None:
+            with CancelScope(shield=True):
+                await to_thread.run_sync(self.shut)
 
 
 def open_stores(url: str) -> Stores:
-    """Open `memory://` or `file:///absolute/path`. Nothing is read or made before the first use.
+    """Open the stores of an address. Nothing is read or made before the first use.
+
+    `memory://`, `file:///absolute/path` (a folder), `sqlite:///path` and `sqlite:////absolute/path` (a file), or
+    `postgresql://…` as PostgreSQL's own programs understand it.
 
     Raises:
         InvalidStoreUrl: no backend has such an address.
+        DriverMissing: the driver of the database is not installed.
     """
+    # The address may hold a password, so no error repeats it.
     parts = urlsplit(url)
-    path = unquote(parts.path)
+    if parts.scheme in {"postgresql", "postgres"}:
+        return _in(_postgres(url))
     if parts.query or parts.fragment or parts.netloc:
-        raise InvalidStoreUrl(f"{url!r} says more than a scheme and a path")
+        raise InvalidStoreUrl("it says more than a scheme and a path")
+    path = unquote(parts.path)
     match parts.scheme:
         case "memory" if not path:
             return Stores(MemoryCatalog(), MemoryRuns())
         case "file" if path.startswith("/"):
             home = Home(Path(path))
             return Stores(FileTreeCatalog(home), FileTreeRuns(home))
+        case "sqlite" if path.removeprefix("/"):
+            return _in(_sqlite(Path(path.removeprefix("/"))))
         case _:
-            raise InvalidStoreUrl(f"{url!r} is neither memory:// nor file:// with an absolute path")
+            raise InvalidStoreUrl("no store has such a scheme, or not with such a path")
+
+
+def _in(database: Database) -> Stores:
+    runs = SqlRuns(database)
+
+    def shut() -> None:
+        runs.close()
+        database.close()
+
+    return Stores(SqlCatalog(database), runs, shut)
+
+
+def _sqlite(path: Path) -> Database:
+    from wf_artifacts.storage.sqlite import SqliteDatabase  # noqa: PLC0415  # takes a while to load
+
+    return SqliteDatabase(path)
+
+
+def _postgres(url: str) -> Database:
+    try:
+        from wf_artifacts.storage.postgres import PostgresDatabase  # noqa: PLC0415  # an extra
+    except ImportError as error:
+        raise DriverMissing("PostgreSQL", extra="postgres") from error
+    return PostgresDatabase(url)

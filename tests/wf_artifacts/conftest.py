@@ -1,11 +1,12 @@
 """Every store on every backend."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
 
+from tests.wf_artifacts.postgres import PostgresServer, running
 from tests.wf_artifacts.samples import Start, checkpoint, environment
 from wf_artifacts.runs.models import RunRecord
 from wf_artifacts.runs.store import Claim, RunStore
@@ -18,10 +19,42 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
 
 
-@pytest.fixture(params=["memory", "file"])
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    with running() as server:
+        yield server
+
+
+@pytest.fixture
+def postgres(postgres_server: PostgresServer) -> str:
+    """The address of an empty PostgreSQL database."""
+    postgres_server.empty()
+    return postgres_server.url
+
+
+@pytest.fixture
+def sqlite(home: Path) -> str:
+    """The address of a SQLite database that the first use makes."""
+    return f"sqlite:///{home}/wf.db"
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database_url(request: pytest.FixtureRequest) -> str:
+    """The address of an empty database of each kind."""
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(params=["memory", "file", "sqlite", "postgres"])
 async def stores(request: pytest.FixtureRequest, home: Path) -> AsyncIterator[Stores]:
     """Stores that keep nothing yet."""
-    opened = open_stores("memory://" if request.param == "memory" else f"file://{home}")
+    match request.param:
+        case "memory":
+            url = "memory://"
+        case "file":
+            url = f"file://{home}"
+        case database:
+            url = request.getfixturevalue(database)
+    opened = open_stores(url)
     yield opened
     await opened.close()
 

@@ -88,16 +88,18 @@ def collect(kind: str, identifiers: Iterable[Id], read: Callable[[Id], T | None]
     damaged: list[Damaged] = []
     last = ""
     for identifier in identifiers:
+        item: T | Damaged | None
         try:
             item = read(identifier)
         except StateError as error:
-            if len(items) < limit:
-                damaged.append(Damaged(identifier, error))
-            continue
+            item = Damaged(identifier, error)
         if item is None:
             continue
         if len(items) == limit:
             return Page(tuple(items), cursor_after(kind, last), tuple(damaged))
-        items.append(item)
-        last = identifier
+        if isinstance(item, Damaged):
+            damaged.append(item)
+        else:
+            items.append(item)
+            last = identifier
     return Page(tuple(items), None, tuple(damaged))

@@ -64,3 +64,15 @@ def test_what_is_damaged_is_on_the_page_where_it_stands_and_counts_for_nothing()
     assert first.next_cursor is not None
     rest = collect("runs", ascending("runs", "abcde", first.next_cursor), read, 2)
     assert (rest.items, [damaged.identifier for damaged in rest.damaged]) == (("e",), ["d"])
+
+
+def test_what_is_damaged_behind_a_full_page_is_on_the_next() -> None:
+    def read(identifier: str) -> str:
+        if identifier == "c":
+            raise StateCorrupt(identifier)
+        return identifier
+
+    first = collect("runs", list("abc"), read, 2)
+    assert (first.items, first.damaged) == (("a", "b"), ())
+    rest = collect("runs", ascending("runs", "abc", first.next_cursor), read, 2)
+    assert (rest.items, [damaged.identifier for damaged in rest.damaged], rest.next_cursor) == ((), ["c"], None)

@@ -1,0 +1,102 @@
+"""What of a run has columns of its own, and which rows are damage."""
+
+from typing import Any
+
+import pytest
+
+from tests.wf_artifacts.samples import record
+from wf_artifacts.runs.models import JournalRecord
+from wf_artifacts.runs.rows import (
+    columns,
+    entry_rows,
+    input_rows,
+    read_entries,
+    read_entry,
+    read_journal,
+    read_record,
+)
+from wf_artifacts.runs.rules import journal_line
+from wf_core.errors import NotJson, StateCorrupt
+from wf_core.ids import RunId
+
+KEPT = record(idempotency_key="k", trace_count=2)
+INPUTS = [
+    JournalRecord(b'{"kind":"complete"}', (b'{"index":2}', b'{"index":3}'), 1, 7),
+    JournalRecord(b'{"kind":"next_work"}', (), 1, 8),
+    JournalRecord(b'{"kind":"fail"}', (b'{"index":4}',), 2, 9),
+]
+ENTRIES = [b'{"index":2}', b'{"index":3}', b'{"index":4}']
+LENGTH = sum(map(len, map(journal_line, INPUTS)))
+RUN = RunId("run_1")
+
+
+def row(**changed: Any) -> tuple[Any, ...]:
+    """The row of a run, which counts more than the record in it."""
+    kept = columns(KEPT) | {"trace_count": 5, "steps_executed": 2} | changed
+    names = ("run_id", "principal", "deployment_id", "status", "record", "trace_count", "steps_executed")
+    return tuple(kept[name] for name in names)
+
+
+def test_a_record_counts_what_was_appended_since() -> None:
+    assert read_record((*row(), "more")) == KEPT.model_copy(update={"trace_count": 5, "steps_executed": 2})
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"run_id": "run_2"},
+        {"status": "completed"},
+        {"deployment_id": "other"},
+        {"principal": columns(record(principal="other"))["principal"]},
+        {"record": b""},
+        {"record": "text"},
+    ],
+)
+def test_columns_and_record_agree(changed: dict[str, Any]) -> None:
+    with pytest.raises(StateCorrupt, match="document runs/run_"):
+        read_record(row(**changed))
+
+
+def test_texts_of_any_kind_have_columns_of_one_length() -> None:
+    odd = columns(record(principal="a\u0000b" * 9999, idempotency_key="\u0000"))
+    assert [len(value) for value in odd.values() if isinstance(value, bytes)][:2] == [32, 32]
+    assert columns(record(principal="a"))["principal"] != columns(record(principal="b"))["principal"]
+    keyless = columns(record())
+    assert keyless["idempotency_key"] is None
+
+
+def test_what_is_no_json_has_no_columns() -> None:
+    for bad in (record(principal="\ud800"), record(idempotency_key="\ud800"), record(output=float("nan"))):
+        with pytest.raises(NotJson):
+            columns(bad)
+
+
+def journal_rows() -> list[tuple[Any, ...]]:
+    return [tuple(one.values())[1:] for one in input_rows(1, 2, INPUTS)]
+
+
+def test_inputs_are_read_with_the_entries_that_they_made() -> None:
+    lines = [journal_line(one) for one in INPUTS]
+    assert read_journal(RUN, journal_rows(), range(2, 5), ENTRIES, length=LENGTH) == lines
+    assert read_journal(RUN, [], range(5, 5), [], length=0) == []
+
+
+@pytest.mark.parametrize("missing", [0, 1, 2])
+def test_a_missing_input_is_damage(missing: int) -> None:
+    rows = journal_rows()
+    del rows[missing]
+    with pytest.raises(StateCorrupt, match="document journal/run_1"):
+        read_journal(RUN, rows, range(2, 5), ENTRIES, length=LENGTH)
+
+
+def test_entries_are_numbered_and_a_missing_one_is_damage() -> None:
+    rows = [(one["number"], one["entry"]) for one in entry_rows(1, 2, ENTRIES)]
+    assert read_entries(RUN, rows, range(2, 5)) == ENTRIES
+    with pytest.raises(StateCorrupt, match="document trace/run_1/3 is damaged: it is missing"):
+        read_entries(RUN, [rows[0], rows[2]], range(2, 5))
+
+
+@pytest.mark.parametrize("entry", [b"", b"[]", b"{", b'{"a":NaN}', b"5"])
+def test_an_entry_that_is_no_object_is_damage(entry: bytes) -> None:
+    with pytest.raises(StateCorrupt, match="document trace/run_1/3"):
+        read_entry(RUN, 3, entry)

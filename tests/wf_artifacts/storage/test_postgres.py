@@ -1,0 +1,96 @@
+"""What is special about a database on a server: it goes away and comes back, and asks for a password."""
+
+import traceback
+from urllib.parse import quote
+
+import psycopg
+import pytest
+
+from tests.wf_artifacts.postgres import PostgresServer
+from wf_artifacts.errors import InvalidStoreUrl, StoreFull, StoreUnavailable
+from wf_artifacts.storage.database import Database
+from wf_artifacts.storage.postgres import PostgresDatabase
+
+SECRET = "s3cret-p/w"
+
+
+@pytest.fixture
+def database(postgres: str) -> Database:
+    return PostgresDatabase(postgres)
+
+
+def names(database: Database) -> list[str]:
+    with database.reading() as transaction:
+        return [name for (name,) in transaction.rows("deployment_ids")]
+
+
+def break_connections(server: PostgresServer) -> None:
+    """End every connection of the stores, as a server that restarts does."""
+    with psycopg.connect(server.url) as connection:
+        connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'wf-mcp'")
+
+
+def test_connections_that_broke_while_nobody_used_them_are_replaced(
+    database: Database, postgres_server: PostgresServer
+) -> None:
+    with database.reading(), database.reading():
+        pass
+    break_connections(postgres_server)
+    assert names(database) == []
+    database.close()
+
+
+def test_a_connection_that_breaks_in_use_is_told_and_nothing_was_changed(
+    database: Database, postgres_server: PostgresServer
+) -> None:
+    def change() -> None:
+        with database.writing() as transaction:
+            transaction.change("put_deployment", deployment_id="a", document=b"{}")
+            break_connections(postgres_server)
+            transaction.change("put_deployment", deployment_id="b", document=b"{}")
+
+    with pytest.raises(StoreUnavailable):
+        change()
+    assert names(database) == []
+    database.close()
+
+
+def test_a_statement_may_be_run_again_and_again(database: Database) -> None:
+    """The driver prepares what it meets often."""
+    for number in range(12):
+        with database.writing(sync=bool(number % 2)) as transaction:
+            transaction.change("put_deployment", deployment_id="a", document=b"%d" % number)
+    assert names(database) == ["a"]
+    database.close()
+
+
+def test_a_full_disk_is_told_as_such(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise psycopg.errors.DiskFull("could not extend file")
+
+    names(database)
+    monkeypatch.setattr(psycopg.Cursor, "execute", full)
+    with pytest.raises(StoreFull):
+        names(database)
+    database.close()
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "nowhere.invalid"])
+def test_a_server_that_is_not_there_is_told_without_the_password(address: str) -> None:
+    database = PostgresDatabase(f"postgresql://wf:{quote(SECRET, safe='')}@{address}/postgres?connect_timeout=2")
+    with pytest.raises(StoreUnavailable) as told:
+        names(database)
+    require_no_secret(told.value)
+
+
+@pytest.mark.parametrize("rest", ["@host/db?no_such_setting=1", "@[::1/db", "@host/db?host"])
+def test_an_address_that_cannot_be_understood_is_refused_without_the_password(rest: str) -> None:
+    with pytest.raises(InvalidStoreUrl) as told:
+        PostgresDatabase(f"postgresql://wf:{quote(SECRET, safe='')}{rest}")
+    require_no_secret(told.value)
+
+
+def require_no_secret(error: BaseException) -> None:
+    shown = "".join(traceback.format_exception(error))
+    for secret in (SECRET, quote(SECRET, safe="")):
+        assert secret not in shown

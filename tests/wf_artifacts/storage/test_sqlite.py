@@ -1,0 +1,151 @@
+"""What is special about a database in a file: its modes, its log, its damage, and how it is locked."""
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from wf_artifacts.errors import StoreFull, StoreUnavailable
+from wf_artifacts.storage.database import Database
+from wf_artifacts.storage.sqlite import SqliteDatabase
+from wf_core.errors import StateCorrupt
+
+MOST_LOG_BYTES = 8 * 1024 * 1024
+_PAGE_BYTES = 4096
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "home" / "wf.db"
+
+
+@pytest.fixture
+def database(path: Path) -> Database:
+    return SqliteDatabase(path)
+
+
+def put(database: Database, name: str, document: bytes = b"{}", *, sync: bool = True) -> None:
+    with database.writing(sync=sync) as transaction:
+        transaction.change("put_deployment", deployment_id=name, document=document)
+
+
+def names(database: Database) -> list[str]:
+    with database.reading() as transaction:
+        return [name for (name,) in transaction.rows("deployment_ids")]
+
+
+def test_nothing_is_made_before_the_first_use(path: Path, database: Database) -> None:
+    assert not path.parent.exists()
+    database.close()
+
+
+def test_only_the_user_may_read_it(path: Path, database: Database) -> None:
+    put(database, "a")
+    database.announce("owner")
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()} == {0o600}
+    database.close()
+
+
+def test_closing_leaves_one_file(path: Path, database: Database) -> None:
+    with database.reading():
+        put(database, "a")
+        database.announce("owner")
+    assert len(list(path.parent.iterdir())) == 4
+    database.close()
+    assert list(path.parent.iterdir()) == [path]
+    again = SqliteDatabase(path)
+    assert names(again) == ["a"]
+    again.close()
+
+
+def test_the_log_stays_short_however_much_is_written(path: Path, database: Database) -> None:
+    """10,000 changes, half a megabyte at once, and a reader in between."""
+    log = path.with_name("wf.db-wal")
+    longest = 0
+    for number in range(10_000):
+        put(database, f"a{number % 100}", b"x" * 700, sync=False)
+        if number % 500 == 0:
+            with database.reading():
+                put(database, "big", b"x" * 500_000, sync=False)
+            longest = max(longest, log.stat().st_size)
+    assert 0 < longest <= MOST_LOG_BYTES
+    database.close()
+    assert not log.exists()
+
+
+def test_what_is_acknowledged_is_synced_and_what_need_not_be_is_not(database: Database) -> None:
+    connection = database.connect()
+    found: list[int] = []
+    for sync in (True, False, True):
+        connection.begin(writing=True, sync=sync)
+        found.append(connection.run("PRAGMA synchronous").rows[0][0])
+        connection.commit()
+    assert found == [2, 1, 2]
+    connection.close()
+
+
+def test_a_reader_keeps_no_writer_of_another_opening_waiting(path: Path, database: Database) -> None:
+    other = SqliteDatabase(path)
+    with database.reading() as transaction:
+        assert transaction.rows("deployment_ids") == []
+        put(other, "a")
+    for opened in (database, other):
+        assert names(opened) == ["a"]
+        opened.close()
+
+
+def test_a_writer_that_waits_too_long_is_told(path: Path, database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wf_artifacts.storage.sqlite._PATIENCE_SECONDS", 0.01)
+    other = SqliteDatabase(path)
+    with database.writing(), pytest.raises(StoreUnavailable, match="locked"):
+        put(other, "a")
+    put(other, "b")
+    assert names(database) == ["b"]
+    for opened in (database, other):
+        opened.close()
+
+
+def test_a_full_disk_changes_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as small:
+        small.setattr("wf_artifacts.storage.sqlite._SETTINGS", ("PRAGMA max_page_count = 100",))
+        database = SqliteDatabase(path)
+        put(database, "a")
+        with pytest.raises(StoreFull):
+            put(database, "b", b"x" * 1_000_000)
+        assert names(database) == ["a"]
+        put(database, "c")
+        database.close()
+    larger = SqliteDatabase(path)
+    put(larger, "b", b"x" * 1_000_000)
+    assert names(larger) == ["a", "b", "c"]
+    larger.close()
+
+
+@pytest.mark.parametrize("content", [b"no database", b"x" * 10_000])
+def test_a_file_that_is_no_database_is_told_and_left_alone(path: Path, database: Database, content: bytes) -> None:
+    path.parent.mkdir()
+    path.write_bytes(content)
+    with pytest.raises(StateCorrupt, match=r"document wf\.db is damaged") as told:
+        names(database)
+    assert str(path.parent) not in str(told.value)
+    assert path.read_bytes() == content
+
+
+def test_a_damaged_file_is_told(path: Path, database: Database) -> None:
+    put(database, "a")
+    database.close()
+    with path.open("r+b") as file:
+        file.seek(_PAGE_BYTES)
+        file.write(b"\xff" * (path.stat().st_size - _PAGE_BYTES))
+    again = SqliteDatabase(path)
+    with pytest.raises(StateCorrupt, match="malformed"):
+        names(again)
+    again.close()
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreUnavailable) as told:
+        names(SqliteDatabase(tmp_path / "file" / "wf.db"))
+    assert str(tmp_path) not in str(told.value)

@@ -1,0 +1,222 @@
+"""The catalog in a database, shared by every process that opens it.
+
+Statements are in `storage/sql/catalog.sql`. Whatever changes more than one row, or depends on another, holds the lock
+over the catalog: deleting an artifact looks at every deployment.
+"""
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from anyio import CapacityLimiter
+
+from wf_artifacts.catalog.models import ARTIFACT, DEPLOYMENT, Artifact, ArtifactListing, Deployment
+from wf_artifacts.catalog.references import ArtifactRef, require_reachable, require_unused
+from wf_artifacts.errors import ArtifactNotFound, DeploymentExists, DeploymentNotFound
+from wf_artifacts.storage.connections import Row
+from wf_artifacts.storage.database import Database, Transaction
+from wf_artifacts.storage.digests import json_digest
+from wf_artifacts.storage.identifiers import require_id
+from wf_artifacts.storage.pages import Page
+from wf_artifacts.storage.rows import FIRST, list_rows, load
+from wf_artifacts.storage.threads import in_thread
+from wf_core import jsonvalue
+from wf_core.errors import StateError
+from wf_core.ids import ArtifactId, DeploymentId, close_matches, is_id
+
+_MOST_VERSION = 2**31 - 1
+
+
+class SqlCatalog:
+    """Keeps artifacts and deployments in one row each."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @property
+    def threads(self) -> CapacityLimiter:
+        return self._database.threads
+
+    @in_thread
+    def save_artifact(
+        self,
+        artifact_id: ArtifactId,
+        plan: Mapping[str, Any],
+        *,
+        description: str,
+        required_capabilities: Sequence[str],
+        now: datetime,
+    ) -> Artifact:
+        require_id("an artifact", artifact_id)
+        plan = dict(plan)
+        jsonvalue.check(plan, "plan")
+        digest = json_digest(plan)
+        with self._changing() as transaction:
+            earlier = _find(transaction, artifact_id, digest)
+            if earlier is not None:
+                return earlier
+            last = transaction.row("last_version", artifact_id=artifact_id)
+            artifact = Artifact(
+                artifact_id=artifact_id,
+                version=1 if last is None else last[0] + 1,
+                digest=digest,
+                plan=plan,
+                description=description,
+                required_capabilities=tuple(required_capabilities),
+                created_at=now,
+            )
+            key = {"artifact_id": artifact_id, "version": artifact.version}
+            transaction.change("number_artifact", **key)
+            transaction.change("insert_version", **key, digest=digest, document=ARTIFACT.encode(artifact))
+            return artifact
+
+    @in_thread
+    def load_artifact(self, artifact_id: ArtifactId, version: int | None = None) -> Artifact:
+        require_id("an artifact", artifact_id)
+        with self._database.reading() as transaction:
+            newest = _require_versions(transaction, artifact_id, version)[-1]
+            artifact = _artifact(transaction, ArtifactRef(artifact_id, newest))
+            if artifact is None:
+                raise _no_artifact(transaction, artifact_id, version)
+            return artifact
+
+    @in_thread
+    def list_artifacts(self, *, cursor: str | None = None, limit: int) -> Page[ArtifactListing]:
+        with self._database.reading() as transaction:
+            fetch = partial(_newest, transaction)
+            return list_rows("artifacts", fetch, _listing, start=FIRST, cursor=cursor, limit=limit)
+
+    @in_thread
+    def delete_artifact(self, artifact_id: ArtifactId, version: int | None = None) -> None:
+        require_id("an artifact", artifact_id)
+        with self._changing() as transaction:
+            doomed = _require_versions(transaction, artifact_id, version)
+            references = (ArtifactRef(artifact_id, number) for number in doomed)
+            require_unused(references, _every_deployment(transaction), partial(_artifact, transaction))
+            for number in doomed:
+                transaction.change("delete_version", artifact_id=artifact_id, version=number)
+
+    @in_thread
+    def save_deployment(self, deployment: Deployment, *, replace: bool) -> Deployment:
+        require_id("a deployment", deployment.deployment_id)
+        require_id("an artifact", deployment.artifact_id)
+        with self._changing() as transaction:
+            earlier = _deployment(transaction, deployment.deployment_id)
+            if earlier is not None:
+                if not replace:
+                    raise DeploymentExists(deployment.deployment_id)
+                deployment = deployment.model_copy(update={"created_at": earlier.created_at})
+            require_reachable(deployment, partial(_artifact, transaction))
+            document = DEPLOYMENT.encode(deployment)
+            transaction.change("put_deployment", deployment_id=deployment.deployment_id, document=document)
+            return deployment
+
+    @in_thread
+    def load_deployment(self, deployment_id: DeploymentId) -> Deployment:
+        require_id("a deployment", deployment_id)
+        with self._database.reading() as transaction:
+            deployment = _deployment(transaction, deployment_id)
+            if deployment is None:
+                raise _no_deployment(transaction, deployment_id)
+            return deployment
+
+    @in_thread
+    def list_deployments(self, *, cursor: str | None = None, limit: int) -> Page[Deployment]:
+        with self._database.reading() as transaction:
+
+            def fetch(after: str, limit: int) -> list[Row]:
+                return transaction.rows("list_deployments", after=after, limit=limit)
+
+            return list_rows("deployments", fetch, _read_deployment, start=FIRST, cursor=cursor, limit=limit)
+
+    @in_thread
+    def delete_deployment(self, deployment_id: DeploymentId) -> None:
+        require_id("a deployment", deployment_id)
+        with self._changing() as transaction:
+            if not transaction.change("delete_deployment", deployment_id=deployment_id):
+                raise _no_deployment(transaction, deployment_id)
+
+    @contextmanager
+    def _changing(self) -> Generator[Transaction]:
+        with self._database.writing() as transaction:
+            transaction.change("lock_catalog")
+            yield transaction
+
+
+def _versions(transaction: Transaction, artifact_id: ArtifactId) -> list[int]:
+    """Give the versions that there are, ascending."""
+    return [version for (version,) in transaction.rows("versions", artifact_id=artifact_id)]
+
+
+def _require_versions(transaction: Transaction, artifact_id: ArtifactId, version: int | None) -> list[int]:
+    """Give the version that is meant, or all, ascending."""
+    wanted = [number for number in _versions(transaction, artifact_id) if version in {None, number}]
+    if not wanted:
+        raise _no_artifact(transaction, artifact_id, version)
+    return wanted
+
+
+def _artifact(transaction: Transaction, reference: ArtifactRef) -> Artifact | None:
+    artifact_id, version = reference
+    # A child's reference comes from a plan, and nobody has checked it.
+    if not is_id(artifact_id) or version > _MOST_VERSION:
+        return None
+    row = transaction.row("version_document", artifact_id=artifact_id, version=version)
+    return None if row is None else _read_artifact(artifact_id, version, row[0])
+
+
+def _read_artifact(artifact_id: ArtifactId, version: int, document: object) -> Artifact:
+    where = f"artifacts/{artifact_id}/{version}"
+    return load(document, ARTIFACT, where, artifact_id=artifact_id, version=version)
+
+
+def _find(transaction: Transaction, artifact_id: ArtifactId, digest: str) -> Artifact | None:
+    """Give the version whose plan has the digest. One that cannot be read is passed over."""
+    for version, document in transaction.rows("equal_versions", artifact_id=artifact_id, digest=digest):
+        with suppress(StateError):
+            return _read_artifact(artifact_id, version, document)
+    return None
+
+
+def _newest(transaction: Transaction, after: str, limit: int) -> list[Row]:
+    """Give the newest version of artifacts, and with each the numbers of all its versions."""
+    rows = transaction.rows("list_newest", after=after, limit=limit)
+    numbers: dict[str, list[int]] = {row[0]: [] for row in rows}
+    if rows:
+        for artifact_id, version in transaction.rows("list_versions", first=rows[0][0], last=rows[-1][0]):
+            numbers[artifact_id].append(version)
+    return [(*row, numbers[row[0]]) for row in rows]
+
+
+def _listing(row: Row) -> ArtifactListing:
+    artifact_id, version, document, versions = row
+    return ArtifactListing(newest=_read_artifact(artifact_id, version, document), versions=tuple(versions))
+
+
+def _no_artifact(transaction: Transaction, artifact_id: ArtifactId, version: int | None) -> ArtifactNotFound:
+    versions = _versions(transaction, artifact_id)
+    if versions:
+        return ArtifactNotFound(artifact_id, version, versions=versions)
+    known = (known for (known,) in transaction.rows("artifact_ids"))
+    return ArtifactNotFound(artifact_id, close=close_matches(artifact_id, known))
+
+
+def _deployment(transaction: Transaction, deployment_id: DeploymentId) -> Deployment | None:
+    row = transaction.row("deployment_document", deployment_id=deployment_id)
+    return None if row is None else _read_deployment((deployment_id, *row))
+
+
+def _read_deployment(row: Row) -> Deployment:
+    deployment_id, document = row
+    return load(document, DEPLOYMENT, f"deployments/{deployment_id}", deployment_id=deployment_id)
+
+
+def _every_deployment(transaction: Transaction) -> Iterator[Deployment]:
+    return map(_read_deployment, transaction.rows("every_deployment"))
+
+
+def _no_deployment(transaction: Transaction, deployment_id: DeploymentId) -> DeploymentNotFound:
+    known = (known for (known,) in transaction.rows("deployment_ids"))
+    return DeploymentNotFound(deployment_id, close=close_matches(deployment_id, known))

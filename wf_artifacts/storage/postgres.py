@@ -1,0 +1,128 @@
+"""A database in PostgreSQL, shared by processes of any number of machines. Needs the extra `postgres`.
+
+An owner of claims on another machine cannot be seen to end: it is gone when its lease has run out by the clock of the
+server. A process that stops in the middle of a transaction is thrown out of it, so that nobody waits for it for ever.
+"""
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Final
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from wf_artifacts.errors import InvalidStoreUrl, StoreFull, StoreUnavailable
+from wf_artifacts.storage.connections import Answer
+from wf_artifacts.storage.database import DATABASE, Database
+from wf_artifacts.storage.migrations import migrate
+from wf_artifacts.storage.statements import NO_PARAMETERS, Dialect, Parameters, load_migrations
+
+POSTGRES: Final = Dialect("postgres", parameter=r"%(\1)s")
+
+_CONNECTIONS = 4
+"""Of one process. A server takes a hundred by default, from everybody."""
+_DEFAULTS = {"connect_timeout": 10, "application_name": "wf-mcp"}
+_PATIENCE = "SET LOCAL lock_timeout = '15s'; SET LOCAL idle_in_transaction_session_timeout = '15s'"
+_BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_BEGIN_WRITING = f"BEGIN; {_PATIENCE}"
+_BEGIN_UNSYNCED = f"BEGIN; {_PATIENCE}; SET LOCAL synchronous_commit = off"
+_LOCK_SCHEMA = "SELECT pg_advisory_xact_lock(8675022)"
+
+
+class PostgresConnection:
+    """One connection to the server."""
+
+    def __init__(self, address: str, secret: str) -> None:
+        self._secret = secret
+        with self._translated():
+            self._driver = psycopg.Connection.connect(address, autocommit=True)
+
+    @property
+    def usable(self) -> bool:
+        return not self._driver.closed
+
+    def begin(self, *, writing: bool, sync: bool = True) -> None:
+        self.run((_BEGIN_WRITING if sync else _BEGIN_UNSYNCED) if writing else _BEGIN_READING)
+
+    def run(self, text: str, parameters: Parameters = NO_PARAMETERS) -> Answer:
+        # Without parameters several statements may come at once, which cannot be prepared.
+        with self._translated(), self._driver.cursor(binary=bool(parameters)) as cursor:
+            cursor.execute(text.encode(), parameters or None, prepare=None if parameters else False)
+            rows = cursor.fetchall() if cursor.description else []
+            return Answer(rows, cursor.rowcount)
+
+    def run_many(self, text: str, rows: Sequence[Parameters]) -> None:
+        with self._translated(), self._driver.cursor() as cursor:
+            cursor.executemany(text.encode(), rows)
+
+    def commit(self) -> None:
+        self.run("COMMIT")
+
+    def rollback(self) -> None:
+        self.run("ROLLBACK")
+
+    def close(self) -> None:
+        with suppress(psycopg.Error):
+            self._driver.close()
+
+    @contextmanager
+    def _translated(self) -> Generator[None]:
+        try:
+            yield
+        except psycopg.errors.DiskFull as error:
+            raise StoreFull(DATABASE, self._reason(error)) from error
+        except psycopg.Error as error:
+            raise StoreUnavailable(DATABASE, self._reason(error)) from error
+
+    def _reason(self, error: psycopg.Error) -> str:
+        """Say in one line what the server or the driver said, without the password."""
+        reason = error.diag.message_primary or str(error).strip().replace("\n", " ") or type(error).__name__
+        return reason.replace(self._secret, "[redacted]") if self._secret else reason
+
+
+class PostgresDatabase(Database):
+    """The database behind a `postgresql://` address.
+
+    Raises:
+        InvalidStoreUrl: the address cannot be understood.
+    """
+
+    def __init__(self, url: str) -> None:
+        super().__init__(POSTGRES, threads=_CONNECTIONS)
+        try:
+            settings = _DEFAULTS | conninfo_to_dict(url)
+        except psycopg.Error:
+            # What the driver says repeats the address, and the password in it.
+            raise InvalidStoreUrl("PostgreSQL cannot understand it") from None
+        self._address = make_conninfo("", **settings)
+        self._secret = str(settings.get("password", ""))
+        self._ready = False
+
+    def connect(self) -> PostgresConnection:
+        connection = PostgresConnection(self._address, self._secret)
+        if not self._ready:
+            try:
+                self._prepare(connection)
+            except BaseException:
+                connection.close()
+                raise
+            self._ready = True
+        return connection
+
+    def announce(self, owner: str) -> None:
+        """Do nothing: others only see leases."""
+
+    def withdraw(self, owner: str) -> None:
+        """Do nothing: the lease is given up by itself."""
+
+    def has_died(self, owner: str) -> bool:  # noqa: ARG002
+        """Say no: nobody can know."""
+        return False
+
+    @staticmethod
+    def _prepare(connection: PostgresConnection) -> None:
+        """Bring the schema up to date."""
+        connection.begin(writing=True)
+        connection.run(_LOCK_SCHEMA)
+        migrate(connection, load_migrations(POSTGRES))
+        connection.commit()

@@ -1,0 +1,73 @@
+"""Documents in the rows of a database: lists of them, and what is said of one that is damaged."""
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from wf_artifacts.storage.connections import Row
+from wf_artifacts.storage.documents import Format, corrupt
+from wf_artifacts.storage.pages import Page, collect, read_cursor
+from wf_artifacts.storage.records import Record
+
+R = TypeVar("R", bound=Record)
+T = TypeVar("T")
+
+FIRST = ""
+"""Before every id."""
+LAST = "~"
+"""Behind every id."""
+
+
+def blob(value: object, document: str) -> bytes:
+    """Accept what a column of bytes holds; `document` names its row in errors.
+
+    Raises:
+        StateCorrupt: somebody put something else there.
+    """
+    if not isinstance(value, bytes):
+        raise corrupt(document, "it is no document")
+    return value
+
+
+def load(value: object, format: Format[R], document: str, **identity: object) -> R:
+    """Read the document in a row. It has the `identity` that the other columns of the row promise.
+
+    Raises:
+        StateCorrupt, FormatTooNew: it cannot be read, or is another's.
+    """
+    record = format.decode(blob(value, document), document)
+    for name, promised in identity.items():
+        if getattr(record, name) != promised:
+            raise corrupt(document, f"its {name} is {getattr(record, name)!r}")
+    return record
+
+
+def list_rows(
+    kind: str,
+    fetch: Callable[[str, int], list[Row]],
+    read: Callable[[Row], T],
+    *,
+    start: str,
+    cursor: str | None,
+    limit: int,
+) -> Page[T]:
+    """Read one page of the list of `kind`.
+
+    `fetch` gives up to so many rows that follow an id, in the order of the list, each beginning with its own. It is
+    asked once, unless rows are damaged.
+
+    Raises:
+        InvalidCursor: the cursor is not from this list.
+    """
+    rows: dict[str, Row] = {}
+
+    def identifiers() -> Iterator[str]:
+        after = start if cursor is None else read_cursor(kind, cursor)
+        while True:
+            batch = fetch(after, limit + 1)
+            rows.update((row[0], row) for row in batch)
+            yield from (row[0] for row in batch)
+            if len(batch) <= limit:
+                return
+            after = batch[-1][0]
+
+    return collect(kind, identifiers(), lambda identifier: read(rows[identifier]), limit)

@@ -1,0 +1,196 @@
+"""A database in a SQLite file, shared by every process of one machine.
+
+    wf.db                 the database, with wf.db-wal and wf.db-shm beside it while it is open
+    wf.db-lock            held while the file is made or its schema is changed
+    wf.db-owner-<name>    locked by a process that claims runs: it is free as soon as that process ends
+
+Writers take turns; readers wait for nobody. What is acknowledged is on disk: the write-ahead log is synced (FULL).
+"""
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from wf_artifacts.errors import StoreFull, StoreUnavailable
+from wf_artifacts.storage import atomic
+from wf_artifacts.storage.connections import Answer
+from wf_artifacts.storage.database import DATABASE, Database, Transaction
+from wf_artifacts.storage.documents import corrupt
+from wf_artifacts.storage.faults import translated
+from wf_artifacts.storage.locks import FileLock, is_locked, locked, try_lock
+from wf_artifacts.storage.migrations import migrate
+from wf_artifacts.storage.statements import NO_PARAMETERS, Dialect, Parameters, load_migrations
+
+SQLITE: Final = Dialect("sqlite", parameter=r":\1")
+
+_THREADS = 16
+_FILE_MODE = 0o600
+_PATIENCE_SECONDS = 15
+"""A change takes milliseconds; another process that takes longer than this is stopped or hangs."""
+_MOST_LOG_BYTES = 4 * 1024 * 1024
+"""How long the write-ahead log stays when nobody reads; it is checkpointed at this length too."""
+_SETTINGS = (
+    "PRAGMA foreign_keys = ON",
+    f"PRAGMA journal_size_limit = {_MOST_LOG_BYTES}",
+)
+_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_PRIMARY = 0xFF
+"""The bits of an error code that say what kind it is."""
+
+
+class SqliteConnection:
+    """One connection to the file."""
+
+    usable = True
+
+    def __init__(self, path: Path) -> None:
+        self._document = path.name
+        self._synchronous = ""
+        with self._translated():
+            self._driver = sqlite3.connect(
+                path, timeout=_PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
+            )
+            self._driver.create_function("wf_now", 0, _now)
+
+    def begin(self, *, writing: bool, sync: bool = True) -> None:
+        if not writing:
+            self.run("BEGIN")
+            return
+        synchronous = "FULL" if sync else "NORMAL"
+        if synchronous != self._synchronous:
+            self.run(f"PRAGMA synchronous = {synchronous}")
+            self._synchronous = synchronous
+        self.run("BEGIN IMMEDIATE")
+
+    def run(self, text: str, parameters: Parameters = NO_PARAMETERS) -> Answer:
+        with self._translated():
+            cursor = self._driver.execute(text, parameters)
+            return Answer(cursor.fetchall(), cursor.rowcount)
+
+    def run_many(self, text: str, rows: Sequence[Parameters]) -> None:
+        with self._translated():
+            self._driver.executemany(text, rows)
+
+    def commit(self) -> None:
+        self.run("COMMIT")
+
+    def rollback(self) -> None:
+        self.run("ROLLBACK")
+
+    def close(self) -> None:
+        with suppress(sqlite3.Error):
+            self._driver.close()
+
+    @contextmanager
+    def _translated(self) -> Generator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _PRIMARY
+            reason = str(error).rstrip(".")
+            if code in _DAMAGED:
+                raise corrupt(self._document, reason) from error
+            kind = StoreFull if code == sqlite3.SQLITE_FULL else StoreUnavailable
+            raise kind(DATABASE, reason) from error
+
+
+class SqliteDatabase(Database):
+    """The database in the file at `path`, which is made when it is first used."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(SQLITE, threads=_THREADS)
+        self._path = path
+        self._writing = threading.Lock()
+        self._ready = False
+        self._owners: dict[str, FileLock] = {}
+
+    @contextmanager
+    def writing(self, *, sync: bool = True) -> Generator[Transaction]:
+        # SQLite lets waiting writers look again from time to time; those of one process need not wait so long.
+        with self._writing, super().writing(sync=sync) as transaction:
+            yield transaction
+
+    def connect(self) -> SqliteConnection:
+        if self._ready:
+            return self._open()
+        with translated(DATABASE):
+            atomic.make_folder(self._path.parent)
+            lock = self._beside("lock")
+            with locked(lock):
+                connection = self._prepare()
+                lock.unlink()
+        self._ready = True
+        return connection
+
+    def close(self) -> None:
+        super().close()
+        for owner in list(self._owners):
+            self.withdraw(owner)
+
+    def announce(self, owner: str) -> None:
+        with translated(DATABASE):
+            atomic.make_folder(self._path.parent)
+            for path in self._path.parent.glob(f"{self._path.name}-owner-*"):
+                _remove_unless_locked(path)
+            lock = try_lock(self._owner_file(owner))
+        if lock is None:
+            raise StoreUnavailable(DATABASE, "somebody holds the file of this process")
+        self._owners[owner] = lock
+
+    def withdraw(self, owner: str) -> None:
+        lock = self._owners.pop(owner, None)
+        if lock is not None:
+            self._owner_file(owner).unlink(missing_ok=True)
+            lock.release()
+
+    def has_died(self, owner: str) -> bool:
+        with translated(DATABASE):
+            return not is_locked(self._owner_file(owner))
+
+    def _prepare(self) -> SqliteConnection:
+        """Make the file where it is missing, and bring its schema up to date."""
+        if not self._path.exists():
+            # Closing a file drops the locks that this process has on it, so one that may be in use is not opened here.
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _FILE_MODE))
+            atomic.sync_folder(self._path.parent)
+        connection = self._open()
+        try:
+            connection.run("PRAGMA journal_mode = WAL")
+            connection.begin(writing=True)
+            migrate(connection, load_migrations(SQLITE))
+            connection.commit()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _open(self) -> SqliteConnection:
+        connection = SqliteConnection(self._path)
+        for setting in _SETTINGS:
+            connection.run(setting)
+        return connection
+
+    def _beside(self, suffix: str) -> Path:
+        return self._path.with_name(f"{self._path.name}-{suffix}")
+
+    def _owner_file(self, owner: str) -> Path:
+        return self._beside(f"owner-{owner}")
+
+
+def _now() -> int:
+    """Give the time in milliseconds, as every process of this machine sees it."""
+    return time.time_ns() // 1_000_000
+
+
+def _remove_unless_locked(path: Path) -> None:
+    """Remove the file of an owner that has died."""
+    with suppress(FileNotFoundError):
+        lock = try_lock(path)
+        if lock is not None:
+            path.unlink(missing_ok=True)
+            lock.release()
