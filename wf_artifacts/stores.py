@@ -58,7 +58,8 @@ def open_stores(url: str) -> Stores:
             return Stores(MemoryCatalog(), MemoryRuns())
         case "file" if path.startswith("/"):
             home = Home(Path(path))
-            return Stores(FileTreeCatalog(home), FileTreeRuns(home))
+            runs = FileTreeRuns(home)
+            return Stores(FileTreeCatalog(home), runs, runs.close)
         case "sqlite" if path.removeprefix("/"):
             return _in(_sqlite(Path(path.removeprefix("/"))))
         case _:
