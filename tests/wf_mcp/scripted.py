@@ -12,7 +12,7 @@ import anyio
 
 from wf_artifacts.catalog.models import Artifact, Deployment
 from wf_artifacts.clock import Clock, SystemClock
-from wf_artifacts.runs.environment import PinnedCapability, PinnedEnvironment
+from wf_artifacts.runs.environment import PinnedEnvironment
 from wf_artifacts.runs.models import Checkpoint, RunRecord
 from wf_artifacts.runs.store import Claim, Created, RunStore
 from wf_artifacts.sources.models import Capability, contract_digest
@@ -26,8 +26,10 @@ from wf_core.plan import WorkflowPlan
 from wf_core.validation import required_capabilities
 from wf_mcp.app import App
 from wf_mcp.config import Config, Redactor
+from wf_mcp.execution import pins
 from wf_mcp.execution.advance import Means
 from wf_mcp.execution.runs import Handle, RunDriver
+from wf_mcp.operations import artifacts
 from wf_mcp.sources.protocol import CallFailed, CallResult, SourceKind, SourceState, SourceStatus, SourceUnavailable
 from wf_mcp.sources.registry import SourceRegistry
 from wf_mcp.sources.std import StdSource
@@ -146,18 +148,20 @@ def deployment(**bindings: str) -> Deployment:
     )
 
 
+async def save(app: App, artifact_id: str, document: dict[str, Any]) -> Artifact:
+    """Save a valid plan."""
+    saved = await artifacts.save_artifact(app, artifact_id=artifact_id, plan=document)
+    return await app.stores.catalog.load_artifact(ArtifactId(artifact_id), saved.version)
+
+
 async def environment(app: App, document: dict[str, Any]) -> PinnedEnvironment:
-    """Pin a plan to what the sources of `app` offer now, without asking whether this version would take the plan."""
-    made = artifact(document)
-    live = [await app.registry.find(name) for name in made.required_capabilities]
-    pinned = {
-        one.full_name: PinnedCapability(source=one.source, name=one.name, contract=one.contract, digest=one.digest)
-        for one in live
-    }
-    return PinnedEnvironment(artifact=made, deployment=deployment(), capabilities=pinned)
+    """Pin a plan to what the sources of `app` offer now."""
+    pinned = await pins.pin(app.registry, app.stores.catalog, artifact=artifact(document), deployment=deployment())
+    assert pinned.environment is not None, pinned.issues
+    return pinned.environment
 
 
-def node(use: str, to: str = "__end__", **more: Any) -> dict[str, Any]:
+def node(use: str | dict[str, str], to: str = "__end__", **more: Any) -> dict[str, Any]:
     """Write a node step that goes on to `to`."""
     return {"type": "node", "use": use, "routes": {"ok": to}, **more}
 
@@ -165,6 +169,12 @@ def node(use: str, to: str = "__end__", **more: Any) -> dict[str, Any]:
 def ask(to: str = "__end__", **more: Any) -> dict[str, Any]:
     """Write an interrupt step that goes on to `to`."""
     return {"type": "interrupt", "kind": "question", "routes": {"submitted": to}, **more}
+
+
+def child(artifact_id: str, to: str = "__end__", *, version: int = 1, **more: Any) -> dict[str, Any]:
+    """Write a step that runs a saved plan and goes on to `to`."""
+    workflow = {"artifact_id": artifact_id, "version": version}
+    return {"type": "subgraph", "workflow": workflow, "routes": {"ok": to}, **more}
 
 
 def plan(steps: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -220,7 +230,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 async def start(app: App, document: dict[str, Any], given: JsonValue = None, key: str | None = None) -> Handle:
-    """Start a run of a plan, whether or not this version would take the plan."""
+    """Start a run of a plan."""
     pinned = await environment(app, document)
     return await app.runs.start(pinned, {} if given is None else given, principal="local", idempotency_key=key)
 

@@ -7,6 +7,9 @@ from pydantic_core import CoreSchema
 
 from wf_core.plan.base import PlanRecord
 
+MAX_VERSION = 2**31 - 1
+"""The highest number that a version of an artifact can have."""
+
 
 class CapabilityRef(PlanRecord):
     """A capability by its logical source, which a deployment binds.
@@ -40,7 +43,7 @@ class WorkflowRef(PlanRecord):
     """A child workflow: a saved artifact version, or a plan written in place. Exactly one of the two forms."""
 
     artifact_id: str | None = None
-    version: int | None = Field(default=None, ge=1)
+    version: int | None = Field(default=None, ge=1, le=MAX_VERSION)
     plan: dict[str, Any] | None = None
 
     @model_validator(mode="after")

@@ -9,17 +9,17 @@ from wf_core.schemas import JsonSchema
 from wf_core.validation.report import Findings
 from wf_core.validation.schemas import check_exists, required_of, schemas_at
 
+Sources = Mapping[str, Mapping[str, Contract]]
+"""What each known source offers: source -> capability -> contract. Both names may hold dots."""
 
-def check_capability(reference: CapabilityRef, contracts: Mapping[str, Contract], found: Findings) -> Contract | None:
+
+def check_capability(reference: CapabilityRef, sources: Sources, found: Findings) -> Contract | None:
     """Look up a contract. A source of which nothing is known may still be bound by a deployment: no issue, and None."""
-    name = str(reference)
-    if name in contracts:
-        return contracts[name]
-    siblings = [known.removeprefix(f"{reference.source}.") for known in contracts if _source(known) == reference.source]
-    if siblings:
+    offered = sources.get(reference.source)
+    if offered is not None and reference.capability not in offered:
         message = f"`{reference.source}` has no `{reference.capability}`."
-        found.unknown("unknown_capability", message, reference.capability, siblings)
-    return None
+        found.unknown("unknown_capability", message, reference.capability, offered)
+    return (offered or {}).get(reference.capability)
 
 
 def check_filled(schema: JsonSchema, targets: Mapping[str, Segments], unknown: str, found: Findings) -> None:
@@ -47,7 +47,3 @@ def unfilled(schema: JsonSchema, targets: Iterable[Segments]) -> list[str]:
         return []
     required = [name for conjunct in schemas_at(schema, ()) for name in required_of(conjunct)]
     return [name for name in dict.fromkeys(required) if name not in filled]
-
-
-def _source(capability: str) -> str:
-    return capability.rpartition(".")[0]

@@ -12,7 +12,7 @@ from typing import Any
 from wf_core.calls.contract import DESCRIBING, ERROR_OUTCOME, Contract, Hints, essential
 from wf_core.jsonvalue import equal
 from wf_core.paths import Segments, format_path, parse_local_path
-from wf_core.plan import NodeStep, SubgraphStep, WorkflowPlan
+from wf_core.plan import CapabilityRef, NodeStep, SubgraphStep, WorkflowPlan
 from wf_core.schemas import JsonSchema
 from wf_core.validation.capabilities import unfilled
 from wf_core.validation.report import Findings, Issue, Place
@@ -49,14 +49,22 @@ class Usage:
 def usage(plan: WorkflowPlan) -> Mapping[str, Usage]:
     """List what a valid plan uses, by `source.capability`, plans written in place included."""
     uses: dict[str, list[Use]] = {}
-    for name, use in _uses(plan, ()):
-        uses.setdefault(name, []).append(use)
+    for reference, use in _uses(plan, ()):
+        uses.setdefault(str(reference), []).append(use)
     return {name: Usage(tuple(found)) for name, found in uses.items()}
 
 
 def required_capabilities(plan: WorkflowPlan) -> list[str]:
     """Name what a valid plan calls, as `source.capability`, sorted, plans written in place included."""
     return sorted(usage(plan))
+
+
+def called_capabilities(plan: WorkflowPlan) -> frozenset[CapabilityRef]:
+    """Give what a valid plan calls, plans written in place included.
+
+    Source and capability stand apart here: both may hold dots, so two of them may have the same name as one text.
+    """
+    return frozenset(reference for reference, _ in _uses(plan, ()))
 
 
 def drift(used: Usage, pinned: Contract, live: Contract) -> list[Issue]:
@@ -96,7 +104,7 @@ def effective(pinned: Contract, live: Contract) -> Contract:
     )
 
 
-def _uses(plan: WorkflowPlan, place: Place) -> Iterator[tuple[str, Use]]:
+def _uses(plan: WorkflowPlan, place: Place) -> Iterator[tuple[CapabilityRef, Use]]:
     for step_id, step in plan.steps.items():
         here = (*place, "steps", step_id)
         if isinstance(step, NodeStep):
@@ -107,7 +115,7 @@ def _uses(plan: WorkflowPlan, place: Place) -> Iterator[tuple[str, Use]]:
                 else (parse_local_path(entry.source), entry.optional)
                 for entry in step.output.values()
             )
-            yield str(step.use), Use(here, inputs, outputs, frozenset(step.routes))
+            yield step.use, Use(here, inputs, outputs, frozenset(step.routes))
         elif isinstance(step, SubgraphStep) and step.workflow.plan is not None:
             child = WorkflowPlan.model_validate(step.workflow.plan)
             yield from _uses(child, (*here, "workflow", "plan"))

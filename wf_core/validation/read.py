@@ -4,10 +4,8 @@ Shapes first, as far as they can be read (`draft`); then each rule looks at ever
 place are read the same way, their issues under the place where they stand.
 """
 
-from collections.abc import Mapping
 from typing import Any, cast
 
-from wf_core.calls.contract import Contract
 from wf_core.errors import NotJson
 from wf_core.jsonvalue import check
 from wf_core.plan import SubgraphStep
@@ -18,6 +16,7 @@ from wf_core.validation.bindings import (
     check_expressions,
     check_state_targets,
 )
+from wf_core.validation.capabilities import Sources
 from wf_core.validation.children import Children, SavedPlans
 from wf_core.validation.draft import Draft, read_draft
 from wf_core.validation.graph import Graph, build_graph
@@ -32,12 +31,10 @@ MAX_PLANS = 16
 """Plans written in place inside one another."""
 
 
-def read_plan(
-    document: object, *, contracts: Mapping[str, Contract] | None = None, children: Children | None = None
-) -> Report:
+def read_plan(document: object, *, sources: Sources | None = None, children: Children | None = None) -> Report:
     """Read a plan from JSON. Never raises: whatever the document is, the report says what is wrong with it.
 
-    `contracts` (by `source.capability`) and `children` (every saved plan, however deep) say what is known of the world
+    `sources` (what each of them offers) and `children` (every saved plan, however deep) say what is known of the world
     outside; what depends on something unknown is not checked.
     """
     found = Findings()
@@ -46,7 +43,7 @@ def read_plan(
     except NotJson as error:
         found.error("invalid_type", error.message, error.hint)
         return Report(found.issues, None)
-    draft = _inspect(document, Surroundings(contracts, None if children is None else SavedPlans(children)), found)
+    draft = _inspect(document, Surroundings(sources, None if children is None else SavedPlans(children)), found)
     report = Report(found.issues, None)
     return Report(found.issues, draft.plan()) if draft is not None and report.valid else report
 

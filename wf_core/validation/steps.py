@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from wf_core.calls.contract import ERROR_OUTCOME, Contract
+from wf_core.calls.contract import ERROR_OUTCOME
 from wf_core.plan import (
     ConditionStep,
     EndStep,
@@ -22,7 +22,7 @@ from wf_core.validation.bindings import (
     check_path,
     check_state_target,
 )
-from wf_core.validation.capabilities import check_capability, check_filled, check_read
+from wf_core.validation.capabilities import Sources, check_capability, check_filled, check_read
 from wf_core.validation.children import SavedPlans, find_child
 from wf_core.validation.conditions import check_condition
 from wf_core.validation.report import Findings
@@ -33,8 +33,7 @@ from wf_core.validation.schemas import check_schema
 class Surroundings:
     """What is known of the world outside of the plan; None where nothing is."""
 
-    contracts: Mapping[str, Contract] | None = None
-    """By `source.capability`."""
+    sources: Sources | None = None
     saved: SavedPlans | None = None
 
 
@@ -62,7 +61,7 @@ def _check_node(step: NodeStep, scope: Scope, known: Surroundings, found: Findin
     targets = check_expressions(step.input, scope, found.at("input"))
     sources = check_output_map(step.output, scope, found.at("output"))
     check_output_map(step.error_output, scope, found.at("error_output"))
-    contract = check_capability(step.use, known.contracts or {}, found.at("use"))
+    contract = check_capability(step.use, known.sources or {}, found.at("use"))
     if contract is not None:
         check_filled(contract.input_schema, targets, "unknown_capability_input", found)
         check_read(contract.output_schema, sources, "unknown_capability_output", found)

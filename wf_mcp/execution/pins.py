@@ -4,22 +4,25 @@ Owns how a plan's logical names meet live capabilities: once when a run starts, 
 How much a contract may differ is decided in `wf_core.validation.drift`.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import anyio
 from anyio import to_thread
 
 from wf_artifacts.catalog.models import Artifact, Deployment
+from wf_artifacts.catalog.store import CatalogStore
 from wf_artifacts.runs.environment import PinnedCapability, PinnedEnvironment
 from wf_artifacts.sources.models import Capability
 from wf_core.calls.contract import Contract
 from wf_core.errors import WfError
-from wf_core.plan import WorkflowPlan
+from wf_core.plan import CapabilityRef, WorkflowPlan
 from wf_core.validation import Issue, read_plan
-from wf_core.validation.drift import drift, effective, usage
-from wf_mcp.sources.protocol import SourceUnavailable
+from wf_core.validation.capabilities import Sources
+from wf_core.validation.drift import called_capabilities, drift, effective, usage
+from wf_mcp.execution.children import Descendants, descend
+from wf_mcp.sources.protocol import SourceNotFound, SourceUnavailable
 from wf_mcp.sources.registry import SourceRegistry
 
 PIN_SECONDS = 30.0
@@ -56,37 +59,45 @@ class Readiness:
     @property
     def errors(self) -> list[Issue]:
         """What keeps the run from going on."""
-        return [issue for issue in self.issues if issue.severity == "error"]
+        return _errors(self.issues)
 
 
-async def pin(registry: SourceRegistry, *, artifact: Artifact, deployment: Deployment) -> Pinned:
-    """Resolve every logical name of the plan by the deployment's bindings, and validate the plan against what is there.
+async def pin(registry: SourceRegistry, catalog: CatalogStore, *, artifact: Artifact, deployment: Deployment) -> Pinned:
+    """Load every child, resolve every logical name by the deployment's bindings, and validate it all against that.
 
-    Connects the sources that the plan names, and waits for them for a while. A logical name without a binding means the
-    source of that name.
+    Connects the sources that the plans name, and waits for them for a while. The bindings hold at any depth; a logical
+    name without one means the source of that name.
+
+    Raises:
+        StateError, StoreUnavailable: a child cannot be read.
     """
-    wanted = {logical: _bound(logical, deployment) for logical in artifact.required_capabilities}
+    descendants = await descend(catalog, artifact.plan)
+    family = (artifact, *descendants.artifacts)
+    # In threads: long plans take their time, and others are served meanwhile.
+    called = await to_thread.run_sync(_called, family)
+    issues = [*_namesakes(called), *_idle_bindings(called, deployment)]
+    wanted = {reference: _bound(reference, deployment) for reference in called}
     found = await ask(registry, wanted.values(), seconds=PIN_SECONDS)
     capabilities: dict[str, PinnedCapability] = {}
-    issues: list[Issue] = []
-    for logical, name in wanted.items():
+    sources: dict[str, dict[str, Contract]] = {}
+    for reference, name in wanted.items():
         match found.get(name):
             case None:
-                issues.append(_missing(logical, _silent(name[0])))
+                issues.append(_missing(str(reference), _silent(name[0])))
             case Capability() as live:
-                capabilities[logical] = PinnedCapability(
+                capabilities[str(reference)] = PinnedCapability(
                     source=live.source, name=live.name, contract=live.contract, digest=live.digest
                 )
+                sources.setdefault(reference.source, {})[reference.capability] = live.contract
             case WfError() as error:
-                issues.append(_missing(logical, error))
-    if not issues:
-        contracts = {logical: pinned.contract for logical, pinned in capabilities.items()}
-        # In a thread: a long plan takes its time, and others are served meanwhile.
-        report = await to_thread.run_sync(partial(read_plan, artifact.plan, contracts=contracts))
-        issues.extend(report.issues)
-    if any(issue.severity == "error" for issue in issues):
+                issues.append(replace(_missing(str(reference), error), hint=_spelling(reference, error, registry)))
+    if not _errors(issues):
+        issues += await to_thread.run_sync(_check, artifact, descendants, sources)
+    if _errors(issues):
         return Pinned(None, tuple(issues))
-    environment = PinnedEnvironment(artifact=artifact, children=(), deployment=deployment, capabilities=capabilities)
+    environment = PinnedEnvironment(
+        artifact=artifact, children=descendants.artifacts, deployment=deployment, capabilities=capabilities
+    )
     return Pinned(environment, tuple(issues))
 
 
@@ -113,16 +124,6 @@ async def known(registry: SourceRegistry, names: Iterable[Name]) -> Found:
     return await ask(registry, near)
 
 
-def idle_bindings(artifact: Artifact, deployment: Deployment) -> list[Issue]:
-    """Say which bindings do nothing, because the plan does not use the name."""
-    used = {logical.rpartition(".")[0] for logical in artifact.required_capabilities}
-    return [
-        Issue("warning", "unused_binding", "", f"The plan uses no source {logical!r}.", "Correct the binding.")
-        for logical in deployment.bindings
-        if logical not in used
-    ]
-
-
 def names(environment: PinnedEnvironment) -> set[Name]:
     """Give what a pin needs of the sources."""
     return {(pinned.source, pinned.name) for pinned in environment.capabilities.values()}
@@ -130,21 +131,21 @@ def names(environment: PinnedEnvironment) -> set[Name]:
 
 def readiness(environment: PinnedEnvironment, found: Found) -> Readiness:
     """Compare the pin with what the sources said. What they did not say in time is a warning."""
-    used = usage(WorkflowPlan.model_validate(environment.artifact.plan))
     issues: list[Issue] = []
     contracts: dict[str, Contract] = {}
+    drifted: dict[str, Contract] = {}
     for logical, pinned in environment.capabilities.items():
         match found.get((pinned.source, pinned.name)):
             case Capability() as live:
                 contracts[logical] = effective(pinned.contract, live.contract)
                 if live.digest != pinned.digest:
-                    issues.extend(drift(used[logical], pinned.contract, live.contract))
+                    drifted[logical] = live.contract
             case WfError() as error:
                 issues.append(_missing(logical, error))
             case None:
                 contracts[logical] = pinned.contract
                 issues.append(_unheard(logical, pinned))
-    return Readiness(tuple(issues), contracts)
+    return Readiness((*issues, *_drift(environment, drifted)), contracts)
 
 
 def pinned_contracts(environment: PinnedEnvironment) -> dict[str, Contract]:
@@ -160,9 +161,73 @@ def _is_far(registry: SourceRegistry, source: str) -> bool:
     return status.kind == "mcp" and status.state in ("idle", "unavailable")
 
 
-def _bound(logical: str, deployment: Deployment) -> Name:
-    source, _, capability = logical.rpartition(".")
-    return deployment.bindings.get(source, source), capability
+def _called(family: Sequence[Artifact]) -> list[CapabilityRef]:
+    """Give what a plan and its children call, by name."""
+    called = (called_capabilities(WorkflowPlan.model_validate(artifact.plan)) for artifact in family)
+    return sorted(frozenset[CapabilityRef]().union(*called), key=str)
+
+
+def _namesakes(called: Sequence[CapabilityRef]) -> Iterator[Issue]:
+    """Refuse two capabilities that have one name as text: a run would take one for the other."""
+    for one, other in pairwise(called):
+        if str(one) == str(other):
+            message = (
+                f"`{one}` is both `{one.capability}` of {one.source!r} and `{other.capability}` of {other.source!r}."
+            )
+            yield Issue("error", "ambiguous_capability", "", message, "Give one of the two sources another name.")
+
+
+def _idle_bindings(called: Iterable[CapabilityRef], deployment: Deployment) -> Iterator[Issue]:
+    """Say which bindings do nothing, because no plan uses the name."""
+    used = {reference.source for reference in called}
+    for logical in deployment.bindings:
+        if logical not in used:
+            message = f"The plan uses no source {logical!r}."
+            yield Issue("warning", "unused_binding", "", message, "Correct the binding.")
+
+
+def _bound(reference: CapabilityRef, deployment: Deployment) -> Name:
+    return deployment.bindings.get(reference.source, reference.source), reference.capability
+
+
+def _check(artifact: Artifact, descendants: Descendants, sources: Sources) -> list[Issue]:
+    """Read a plan and its children against what they would call."""
+    issues = read_plan(artifact.plan, sources=sources, children=descendants.plans).issues
+    for child in descendants.artifacts:
+        # What looks odd in a child was said when it was saved.
+        issues += [_in_child(child, issue) for issue in _errors(read_plan(child.plan, sources=sources).issues)]
+    return issues
+
+
+def _drift(environment: PinnedEnvironment, drifted: Mapping[str, Contract]) -> Iterator[Issue]:
+    """Say what contracts that are no longer the pinned ones mean to the plan and to its children."""
+    if not drifted:
+        return
+    for artifact in (environment.artifact, *environment.children):
+        used = usage(WorkflowPlan.model_validate(artifact.plan))
+        for logical in drifted.keys() & used.keys():
+            found = drift(used[logical], environment.capabilities[logical].contract, drifted[logical])
+            yield from found if artifact is environment.artifact else (_in_child(artifact, issue) for issue in found)
+
+
+def _in_child(child: Artifact, issue: Issue) -> Issue:
+    """Say in which child an issue stands: its path leads nowhere in the plan that was asked about."""
+    message = f"In {child.artifact_id} {child.version} at {issue.path or '/'}: {issue.message}"
+    return replace(issue, path="", message=message)
+
+
+def _errors(issues: Iterable[Issue]) -> list[Issue]:
+    return [issue for issue in issues if issue.severity == "error"]
+
+
+def _spelling(reference: CapabilityRef, error: WfError, registry: SourceRegistry) -> str | None:
+    """Where a name was split inside of the capability's own name, show how the two are kept apart."""
+    meant = [source for source in registry.sources() if str(reference).startswith(f"{source}.")]
+    if not (isinstance(error, SourceNotFound) and meant):
+        return error.hint
+    source = max(meant, key=len)
+    capability = str(reference).removeprefix(f"{source}.")
+    return f'Write {{"source": "{source}", "capability": "{capability}"}}: a text is split at its last dot.'
 
 
 def _missing(logical: str, error: WfError) -> Issue:

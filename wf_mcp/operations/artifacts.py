@@ -5,7 +5,7 @@ from typing import Any, cast
 from wf_artifacts.clock import iso
 from wf_core.errors import InvalidPlan
 from wf_core.ids import ArtifactId
-from wf_core.validation import Report, required_capabilities
+from wf_core.validation import Report
 from wf_mcp.app import App
 from wf_mcp.operations import plans
 from wf_mcp.operations.checks import check_limit, storable
@@ -23,7 +23,7 @@ from wf_mcp.operations.summaries import damaged, diagnose
 
 async def validate_workflow(app: App, *, plan: object) -> ValidationResult:
     """Report every issue of a plan at once. Nothing is stored."""
-    report = await plans.read(app, plan)
+    report = (await plans.read(app, plan)).report
     return ValidationResult(valid=report.valid, issues=diagnose(report.issues))
 
 
@@ -34,14 +34,15 @@ async def save_artifact(app: App, *, artifact_id: str, plan: object, description
         InvalidArgument, InvalidPlan, TooLarge, StoreFull: nothing was saved.
     """
     given = storable(app, "plan", plan)
-    report = await plans.read(app, given)
+    reading = await plans.read(app, given)
+    report = reading.report
     if report.plan is None:
         raise _invalid(report)
     saved = await app.stores.catalog.save_artifact(
         ArtifactId(artifact_id),
         cast("dict[str, Any]", given),
         description=app.redactor.text(report.plan.description if description is None else description),
-        required_capabilities=required_capabilities(report.plan),
+        required_capabilities=reading.required_capabilities,
         now=app.clock.now(),
     )
     return SavedArtifact(

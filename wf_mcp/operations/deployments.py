@@ -93,8 +93,7 @@ async def delete_deployment(app: App, *, deployment_id: str) -> DeletedDeploymen
 
 async def _view(app: App, deployment: Deployment) -> DeploymentView:
     artifact = await app.stores.catalog.load_artifact(deployment.artifact_id, deployment.artifact_version)
-    pinned = await pins.pin(app.registry, artifact=artifact, deployment=deployment)
-    issues = [*pinned.issues, *pins.idle_bindings(artifact, deployment)]
+    pinned = await pins.pin(app.registry, app.stores.catalog, artifact=artifact, deployment=deployment)
     runnable = pinned.environment is not None
     action = f'run_deployment(deployment_id="{deployment.deployment_id}", workflow_input=<what input_schema asks for>)'
     return DeploymentView(
@@ -105,7 +104,7 @@ async def _view(app: App, deployment: Deployment) -> DeploymentView:
         created_at=iso(deployment.created_at),
         updated_at=iso(deployment.updated_at),
         runnable=runnable,
-        diagnostics=diagnose(issues),
+        diagnostics=diagnose(pinned.issues),
         input_schema=artifact.plan.get("input_schema", {}),
         next_actions=[action] if runnable else [],
     )

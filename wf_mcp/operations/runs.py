@@ -56,7 +56,7 @@ async def run_deployment(
         handle = await app.runs.earlier(deployment, given, principal=caller.principal, idempotency_key=key)
     if handle is None:
         artifact = await app.stores.catalog.load_artifact(deployment.artifact_id, deployment.artifact_version)
-        pinned = await pins.pin(app.registry, artifact=artifact, deployment=deployment)
+        pinned = await pins.pin(app.registry, app.stores.catalog, artifact=artifact, deployment=deployment)
         if pinned.environment is None:
             return summaries.unrunnable(deployment, pinned.issues)
         handle = await app.runs.start(pinned.environment, given, principal=caller.principal, idempotency_key=key)

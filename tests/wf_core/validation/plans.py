@@ -1,5 +1,6 @@
 """Small plans to break, and what reading them finds."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from wf_core.calls.contract import Contract
@@ -55,11 +56,21 @@ def child(workflow: Document, **fields: Any) -> Document:
     return {"type": "subgraph", "workflow": workflow, "routes": {"ok": "__end__"}, **fields}
 
 
+def by_source(contracts: Mapping[str, Contract]) -> dict[str, dict[str, Contract]]:
+    """Give what each source offers, from contracts by `source.capability`."""
+    sources: dict[str, dict[str, Contract]] = {}
+    for name, contract in contracts.items():
+        source, _, capability = name.rpartition(".")
+        sources.setdefault(source, {})[capability] = contract
+    return sources
+
+
 def issues(
     document: object, *, contracts: dict[str, Contract] | None = None, children: Children | None = None
 ) -> list[Issue]:
     """Give every issue of a plan."""
-    return read_plan(document, contracts=contracts, children=children).issues
+    sources = None if contracts is None else by_source(contracts)
+    return read_plan(document, sources=sources, children=children).issues
 
 
 def errors(

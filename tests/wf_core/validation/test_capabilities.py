@@ -4,6 +4,7 @@ from typing import Any
 
 from tests.wf_core.validation.plans import Document, errors, node, only_error, plan
 from wf_core.calls.contract import Contract
+from wf_core.validation import read_plan
 
 MAKE = Contract(
     input_schema={"properties": {"value": {}, "more": {"properties": {"x": {}}, "additionalProperties": False}},
@@ -24,6 +25,18 @@ def test_a_node_that_keeps_to_the_contract() -> None:
 def test_unknown_capability_of_a_known_source_names_the_nearest_one() -> None:
     issue = only_error(plan(steps={"one": node(use="ops.maek")}), contracts={"ops.make": MAKE})
     assert (issue.code, issue.path, issue.hint) == ("unknown_capability", "/steps/one/use", "Did you mean `make`?")
+
+
+def test_names_that_hold_dots_are_not_taken_apart() -> None:
+    """As one text, the source `up` with `fs.read` and the source `up.fs` with `read` look the same."""
+    sources = {"up": {"fs.read": MAKE}}
+    for use, codes in (
+        ({"source": "up", "capability": "fs.read"}, []),
+        ({"source": "up", "capability": "fs.raed"}, ["unknown_capability"]),
+        ("up.fs.anything", []),
+    ):
+        report = read_plan(plan(steps={"one": node(use=use)}), sources=sources)
+        assert [issue.code for issue in report.issues] == codes
 
 
 def test_a_source_of_which_nothing_is_known_may_still_be_bound() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.wf_core.validation.plans import (
     Document,
     ask,
+    by_source,
     child,
     condition,
     each,
@@ -88,7 +89,7 @@ JSON = st.recursive(
 
 
 def test_a_plan_with_one_of_everything_has_no_issue() -> None:
-    report = read_plan(EVERYTHING, contracts=CONTRACTS)
+    report = read_plan(EVERYTHING, sources=by_source(CONTRACTS))
     assert report.issues == []
     assert report.valid
 
@@ -205,7 +206,7 @@ def test_a_mutated_plan_gives_a_report_and_compiles_where_it_is_valid(data: st.D
     document = copy.deepcopy(EVERYTHING)
     for _ in range(data.draw(st.integers(1, 3))):
         _mutate(document, data)
-    report = read_plan(document, contracts=CONTRACTS)
+    report = read_plan(document, sources=by_source(CONTRACTS))
     if report.plan is None:
         assert not report.valid
         return

@@ -5,9 +5,22 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.wf_mcp.scripted import ScriptedSource, artifact, deployment, environment, node, opened, plan
+from tests.wf_mcp.scripted import (
+    ScriptedSource,
+    artifact,
+    child,
+    deployment,
+    echo,
+    environment,
+    node,
+    opened,
+    plan,
+    save,
+)
 from wf_artifacts.runs.environment import PinnedEnvironment
 from wf_core.calls.contract import Contract, Hints
+from wf_core.ids import ArtifactId
+from wf_mcp.app import App
 from wf_mcp.execution import pins
 
 pytestmark = pytest.mark.anyio
@@ -29,10 +42,16 @@ def source(name: str = "ops", **more: Any) -> ScriptedSource:
     return made
 
 
+async def pin(app: App, document: dict[str, Any] = PLAN, **bindings: str) -> pins.Pinned:
+    return await pins.pin(
+        app.registry, app.stores.catalog, artifact=artifact(document), deployment=deployment(**bindings)
+    )
+
+
 async def test_a_logical_name_means_what_the_deployment_binds_it_to() -> None:
     namesake, bound = source("ops"), source("desk")
     async with opened(namesake, bound) as app:
-        pinned = await pins.pin(app.registry, artifact=artifact(PLAN), deployment=deployment(ops="desk"))
+        pinned = await pin(app, ops="desk")
     assert pinned.environment is not None
     assert pinned.environment.capabilities["ops.note"].source == "desk"
     assert namesake.asked == 0
@@ -40,7 +59,7 @@ async def test_a_logical_name_means_what_the_deployment_binds_it_to() -> None:
 
 async def test_a_name_without_a_binding_means_its_namesake() -> None:
     async with opened(source()) as app:
-        pinned = await pins.pin(app.registry, artifact=artifact(PLAN), deployment=deployment())
+        pinned = await pin(app)
     assert pinned.environment is not None
     assert pinned.environment.capabilities["ops.note"].contract == NOTED
     assert pinned.issues == ()
@@ -56,7 +75,7 @@ async def test_a_name_without_a_binding_means_its_namesake() -> None:
 )
 async def test_what_is_missing_is_an_issue_and_there_is_no_environment(sources: list[Any], code: str) -> None:
     async with opened(*sources) as app:
-        pinned = await pins.pin(app.registry, artifact=artifact(PLAN), deployment=deployment())
+        pinned = await pin(app)
     assert pinned.environment is None
     assert [(issue.severity, issue.code) for issue in pinned.issues] == [("error", code)]
     assert "ops.note" in pinned.issues[0].message
@@ -66,7 +85,7 @@ async def test_a_plan_that_does_not_fit_the_live_contract_cannot_be_pinned() -> 
     desk = source()
     desk.contracts = {"note": Contract(input_schema={"type": "object", "required": ["other"]})}
     async with opened(desk) as app:
-        pinned = await pins.pin(app.registry, artifact=artifact(PLAN), deployment=deployment())
+        pinned = await pin(app)
     assert pinned.environment is None
     assert "missing_capability_input" in [issue.code for issue in pinned.issues]
 
@@ -80,14 +99,101 @@ async def test_a_source_that_takes_too_long_keeps_the_plan_from_being_pinned(mon
 
     with anyio.fail_after(5):
         async with opened(Slow()) as app:
-            pinned = await pins.pin(app.registry, artifact=artifact(PLAN), deployment=deployment())
+            pinned = await pin(app)
     assert [issue.code for issue in pinned.issues] == ["source_unavailable"]
 
 
 async def test_a_binding_of_a_name_that_the_plan_does_not_use_is_a_warning() -> None:
-    [issue] = pins.idle_bindings(artifact(PLAN), deployment(ops="desk", opps="desk"))
+    async with opened(source("desk")) as app:
+        pinned = await pin(app, ops="desk", opps="desk")
+    assert pinned.environment is not None
+    [issue] = pinned.issues
     assert (issue.severity, issue.code) == ("warning", "unused_binding")
     assert "'opps'" in issue.message
+
+
+# Children
+
+
+async def test_every_child_is_pinned_and_the_bindings_hold_at_any_depth() -> None:
+    namesake, bound = source("ops"), source("desk")
+    async with opened(namesake, bound) as app:
+        leaf = await save(app, "leaf", PLAN)
+        middle = await save(app, "middle", plan({"run": child("leaf")}))
+        pinned = await pin(app, plan({"run": child("middle")}), ops="desk")
+    assert pinned.issues == ()
+    assert pinned.environment is not None
+    assert pinned.environment.children == (middle, leaf)
+    assert {name: one.source for name, one in pinned.environment.capabilities.items()} == {"ops.note": "desk"}
+
+
+async def test_a_child_that_is_gone_keeps_the_plan_from_being_pinned() -> None:
+    async with opened(source()) as app:
+        await save(app, "leaf", PLAN)
+        await save(app, "middle", plan({"run": child("leaf")}))
+        await app.stores.catalog.delete_artifact(ArtifactId("leaf"))
+        pinned = await pin(app, plan({"run": child("middle")}))
+    assert pinned.environment is None
+    [issue] = pinned.issues
+    assert (issue.code, issue.path) == ("unknown_child_artifact", "/steps/run/workflow/version")
+
+
+async def test_a_child_that_does_not_fit_the_live_contract_is_named() -> None:
+    desk = source()
+    async with opened(desk) as app:
+        await save(app, "leaf", PLAN)
+        desk.contracts = {"note": Contract(input_schema={"type": "object", "required": ["other"]})}
+        pinned = await pin(app, plan({"run": child("leaf")}))
+    assert pinned.environment is None
+    [issue] = pinned.issues
+    assert (issue.code, issue.path) == ("missing_capability_input", "")
+    assert issue.message.startswith("In leaf 1 at /steps/go: ")
+
+
+async def test_a_contract_that_changed_in_what_a_child_uses_is_an_error_that_names_the_child() -> None:
+    desk = source()
+    async with opened(desk) as app:
+        await save(app, "leaf", PLAN)
+        pinned = await environment(app, plan({"run": child("leaf")}))
+        desk.contracts = {"note": Contract({"type": "object", "required": ["priority"]}, NOTED.output_schema)}
+        readiness = pins.readiness(pinned, await pins.ask(app.registry, pins.names(pinned)))
+    assert {issue.code for issue in readiness.errors} == {"contract_changed"}
+    assert all("In leaf 1 at /steps/go/input: " in issue.message for issue in readiness.errors)
+
+
+# Names that hold dots
+
+
+async def test_a_capability_whose_own_name_holds_dots_is_pinned() -> None:
+    up = ScriptedSource("up", acts={"fs.read": echo})
+    document = plan({"go": node({"source": "up", "capability": "fs.read"})})
+    async with opened(up) as app:
+        pinned = await pin(app, document)
+    assert pinned.environment is not None
+    [one] = pinned.environment.capabilities.values()
+    assert (one.source, one.name) == ("up", "fs.read")
+
+
+async def test_a_text_that_is_split_at_the_wrong_dot_is_told_how_to_keep_the_two_apart() -> None:
+    up = ScriptedSource("up", acts={"fs.read": echo})
+    async with opened(up) as app:
+        pinned = await pin(app, plan({"go": node("up.fs.read")}))
+    [issue] = pinned.issues
+    assert issue.code == "source_not_found"
+    assert '{"source": "up", "capability": "fs.read"}' in str(issue.hint)
+
+
+async def test_two_capabilities_of_one_name_are_not_taken_for_each_other() -> None:
+    document = plan({"one": node({"source": "up", "capability": "fs.read"}, "two"), "two": node("up.fs.read")})
+    async with opened(
+        ScriptedSource("up", acts={"fs.read": echo}), ScriptedSource("up.fs", acts={"read": echo})
+    ) as app:
+        pinned = await pin(app, document)
+    assert pinned.environment is None
+    assert [issue.code for issue in pinned.issues] == ["ambiguous_capability"]
+
+
+# Whether a pin still holds
 
 
 async def readiness_after(change: Contract | None) -> pins.Readiness:

@@ -1,11 +1,14 @@
 """Checking plans, and keeping them as numbered versions."""
 
+from typing import Any
+
 import pytest
 
-from tests.wf_mcp.scripted import ScriptedSource, ask, node, opened, plan
+from tests.wf_mcp.scripted import ScriptedSource, ask, child, node, opened, plan, save
 from wf_artifacts.errors import ArtifactInUse, ArtifactNotFound, InvalidId
 from wf_core.calls.contract import Contract
 from wf_core.errors import InvalidPlan
+from wf_core.ids import ArtifactId
 from wf_mcp.errors import InvalidArgument, TooLarge
 from wf_mcp.operations import artifacts, deployments
 
@@ -42,6 +45,58 @@ async def test_saving_gives_the_version_and_what_the_plan_needs() -> None:
     assert again.version == 1
     assert changed.version == 2
     assert saved.digest == again.digest != changed.digest
+
+
+async def test_a_plan_needs_what_its_children_need() -> None:
+    async with opened() as app:
+        await save(app, "leaf", plan({"a": node("inner.most")}))
+        await save(app, "middle", plan({"run": child("leaf", "b"), "b": node("in.between")}))
+        saved = await artifacts.save_artifact(app, artifact_id="top", plan=plan({"run": child("middle")}))
+    assert saved.required_capabilities == ["in.between", "inner.most"]
+
+
+async def test_a_child_that_was_not_saved_and_a_child_that_does_not_fit_are_issues() -> None:
+    strict: dict[str, Any] = {
+        "type": "object",
+        "properties": {"n": {}},
+        "required": ["n"],
+        "additionalProperties": False,
+    }
+    async with opened() as app:
+        await save(app, "leaf", plan({"ask": ask()}, input_schema=strict, outcomes=["ok", "late"]))
+        result = await artifacts.validate_workflow(app, plan=plan({"a": child("leaf", "b"), "b": child("laef")}))
+    assert {(issue.code, issue.path) for issue in result.issues} == {
+        ("missing_capability_input", "/steps/a"),
+        ("missing_route", "/steps/a/routes"),
+        ("unknown_child_artifact", "/steps/b/workflow"),
+    }
+    assert "leaf" in str(result.issues[-1].hint)
+
+
+async def test_a_stored_plan_that_contains_itself_is_found() -> None:
+    """No plan can be saved that does; a folder that was written by hand may hold one."""
+    async with opened() as app:
+        for number in (1, 2):
+            await app.stores.catalog.save_artifact(
+                ArtifactId("loop"),
+                plan({"run": child("loop", version=3 - number)}),
+                description="",
+                required_capabilities=(),
+                now=app.clock.now(),
+            )
+        result = await artifacts.validate_workflow(app, plan=plan({"run": child("loop")}))
+    assert [issue.code for issue in result.issues] == ["subgraph_cycle"]
+
+
+async def test_a_child_of_what_is_deployed_is_not_deleted() -> None:
+    async with opened() as app:
+        await save(app, "leaf", ASK)
+        await save(app, "middle", plan({"run": child("leaf")}))
+        await save(app, "top", plan({"run": child("middle")}))
+        created = await deployments.create_deployment(app, deployment_id="top", artifact_id="top")
+        with pytest.raises(ArtifactInUse):
+            await artifacts.delete_artifact(app, artifact_id="leaf")
+    assert (created.runnable, created.diagnostics) == (True, [])
 
 
 async def test_a_plan_that_does_not_validate_is_not_saved_and_every_issue_is_told() -> None:
