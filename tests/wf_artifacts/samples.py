@@ -6,7 +6,7 @@ from typing import Any
 
 from wf_artifacts.catalog.models import Artifact, Deployment
 from wf_artifacts.runs.environment import PinnedCapability, PinnedEnvironment
-from wf_artifacts.runs.models import Checkpoint, RunRecord
+from wf_artifacts.runs.models import Checkpoint, JournalRecord, RunRecord
 from wf_artifacts.runs.store import Claim, RunStore
 from wf_artifacts.storage.digests import json_digest
 from wf_core.calls.contract import Contract, Hints
@@ -94,6 +94,22 @@ def trace(earlier: RunRecord, entries: int = 1) -> list[bytes]:
     """Entries that follow those that a record counts."""
     numbers = range(earlier.trace_count, earlier.trace_count + entries)
     return [b'{"index":%d,"step_id":"read"}' % number for number in numbers]
+
+
+def inputs(earlier: RunRecord, count: int = 1, *, entries: int = 1, since: int = 0) -> list[JournalRecord]:
+    """Inputs that follow a record: each makes a step and so many trace entries. `since` were given before."""
+    return [
+        JournalRecord(
+            line=b'{"kind":"complete","number":%d}' % number,
+            trace=tuple(
+                b'{"index":%d,"step_id":"read"}' % (earlier.trace_count + index)
+                for index in range(number * entries, (number + 1) * entries)
+            ),
+            steps_executed=earlier.steps_executed + number + 1,
+            position=number + 1,
+        )
+        for number in range(since, since + count)
+    ]
 
 
 async def start_and_release(runs: RunStore, *begun: RunRecord) -> None:

@@ -139,3 +139,33 @@ class TestFinding:
         assert missing.value.close == (mine,)
         assert (await runs.load(other, principal="other")).run_id == other
         assert (await runs.load(other)).run_id == other
+
+
+class TestAbandonedRuns:
+    async def test_running_runs_that_nobody_holds_are_found_the_newest_first(
+        self, runs: RunStore, start: Start
+    ) -> None:
+        running = [record(new_run_id(number)) for number in range(3)]
+        await start_and_release(runs, *running)
+        await start_and_release(
+            runs, record(new_run_id(7), status="interrupted"), record(new_run_id(8), status="failed")
+        )
+        held = record(new_run_id(9))
+        claim = await start(held)
+        assert await runs.abandoned() == [begun.run_id for begun in reversed(running)]
+        await claim.release()
+        assert (await runs.abandoned())[0] == held.run_id
+
+    async def test_a_run_that_stops_or_goes_on_is_followed(self, runs: RunStore, start: Start) -> None:
+        begun = record()
+        claim = await start(begun)
+        stopped = following(begun, entries=0, status="interrupted")
+        await runs.commit(claim, stopped, checkpoint=checkpoint(stopped))
+        await claim.release()
+        assert await runs.abandoned() == []
+        async with await runs.claim(begun.run_id) as claim:
+            resumed = following(stopped, entries=0, status="running")
+            await runs.commit(claim, resumed, checkpoint=checkpoint(resumed))
+        assert await runs.abandoned() == [begun.run_id]
+        await runs.delete(begun.run_id)
+        assert await runs.abandoned() == []
