@@ -1,0 +1,199 @@
+"""What was appended is there whole and in order; a torn end is not, and damage is told."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.wf_artifacts.points import at_change, no_room
+from tests.wf_artifacts.samples import new_run_id
+from wf_artifacts.runs.files import inputs
+from wf_artifacts.runs.files.inputs import INPUTS_HEADER, NO_INPUTS, Inputs, InputsFile, InputsHeader, Progress
+from wf_artifacts.runs.models import JournalRecord
+from wf_artifacts.storage.steps import observed
+from wf_core.errors import StateCorrupt
+
+RUN = new_run_id()
+HEADER = InputsHeader(run_id=RUN, checkpoint=3)
+BEFORE = Progress(trace_count=10, steps_executed=4, position=None)
+
+
+def given(position: int, *entries: int, length: int = 0) -> JournalRecord:
+    """An input that made the trace entries with these numbers."""
+    line = b'{"input":%d,"text":"%b"}' % (position, b"x" * length)
+    return JournalRecord(line, tuple(b'{"index":%d}' % entry for entry in entries), position, position)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return inputs.inputs_path(tmp_path, 3)
+
+
+@pytest.fixture
+def file(path: Path) -> Iterator[InputsFile]:
+    file = InputsFile(path, HEADER, 0, BEFORE)
+    yield file
+    file.close()
+
+
+def parsed(path: Path) -> Inputs:
+    return inputs.parse(path.read_bytes(), path.name, run_id=RUN, checkpoint=3)
+
+
+def entries(path: Path, numbers: range) -> list[int]:
+    with path.open("rb") as opened:
+        return [entry["index"] for entry in inputs.read_entries(opened, path.name, numbers)]
+
+
+def progress(path: Path) -> Progress | None:
+    with path.open("rb") as opened:
+        return inputs.last_progress(opened, path.name)
+
+
+def test_inputs_come_back_in_order_with_what_they_made(path: Path, file: InputsFile) -> None:
+    file.append([given(7), given(8, 10, 11)], sync=True)
+    file.append([given(9, 12)], sync=False)
+    assert parsed(path).lines == [
+        b'{"position":7,"input":{"input":7,"text":""},"trace":[]}',
+        b'{"position":8,"input":{"input":8,"text":""},"trace":[{"index":10},{"index":11}]}',
+        b'{"position":9,"input":{"input":9,"text":""},"trace":[{"index":12}]}',
+    ]
+    assert parsed(path).progress == progress(path) == file.progress == Progress(13, 9, 9)
+    assert parsed(path).length == file.length == path.stat().st_size
+
+
+def test_every_trace_entry_is_found_in_the_line_that_made_it(path: Path, file: InputsFile) -> None:
+    made = [given(1), given(2, 10), given(3), given(4), given(5, 11, 12, 13), given(6, length=50_000), given(7, 14)]
+    for record in made:
+        file.append([record], sync=False)
+    for start in range(10, 15):
+        for stop in range(start + 1, 16):
+            assert entries(path, range(start, stop)) == list(range(start, stop))
+
+
+def test_an_entry_that_is_not_there_is_damage(path: Path, file: InputsFile) -> None:
+    file.append([given(1, 10)], sync=False)
+    with pytest.raises(StateCorrupt, match="entry 11 is missing"):
+        entries(path, range(10, 12))
+
+
+def test_an_append_is_one_write_and_is_synced_only_when_asked(path: Path, file: InputsFile) -> None:
+    acts: list[str] = []
+    file.append([given(1)], sync=False)
+    with observed(lambda one: acts.append(one.act) if one.moment == "before" else None):
+        file.append([given(2, 10), given(3, 11)], sync=False)
+        file.append([given(4)], sync=True)
+        file.append([given(5)], sync=True)
+    assert acts == ["write", "write", "fsync", "fsync", "write", "fsync"]  # the first time with its folder
+
+
+def test_inputs_that_do_not_follow_are_refused(path: Path, file: InputsFile) -> None:
+    file.append([given(7)], sync=False)
+    before = path.read_bytes()
+    for refused in ([given(9)], [given(8), given(8)], [JournalRecord(b"{\n}", (), 1, 8)], [given(7)]):
+        with pytest.raises(ValueError, match=r"does not follow|one JSON object"):
+            file.append(refused, sync=True)
+    assert path.read_bytes() == before
+
+
+def test_a_torn_end_does_not_count_and_is_written_over(path: Path, file: InputsFile) -> None:
+    file.append([given(1, 10)], sync=True)
+    whole = path.read_bytes()
+    file.append([given(2, 11, length=3_000)], sync=True)
+    longer = path.read_bytes()
+    for cut in range(len(whole), len(longer), 97):
+        path.write_bytes(longer[:cut])
+        found = parsed(path)
+        assert (len(found.lines), found.length) == (1, len(whole))
+        assert progress(path) == Progress(11, 1, 1)
+        assert entries(path, range(10, 11)) == [10]
+        again = InputsFile(path, HEADER, found.length, Progress(11, 1, 1))
+        again.append([given(2, 11)], sync=True)
+        again.close()
+        assert len(parsed(path).lines) == 2
+
+
+def test_zeros_that_a_power_cut_leaves_at_the_end_do_not_count(path: Path, file: InputsFile) -> None:
+    file.append([given(1, 10)], sync=True)
+    path.write_bytes(path.read_bytes() + b'{"n":11,"ent' + bytes(4096))
+    assert len(parsed(path).lines) == 1
+    assert progress(path) == Progress(11, 1, 1)
+
+
+def test_a_torn_first_line_is_no_line(path: Path) -> None:
+    path.write_bytes(INPUTS_HEADER.encode(HEADER)[:-5])
+    assert parsed(path) == NO_INPUTS
+    assert progress(path) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [(b'"input":2', b'"input":3'), (b'"index":11', b'"index":12'), (b'"crc32"', b'"crc33"'), (b'{"n":11', b'{"n":12')],
+)
+def test_a_line_that_says_something_else_than_was_written_is_damage(
+    path: Path, file: InputsFile, old: bytes, new: bytes
+) -> None:
+    """Also the last one: it may have been acknowledged."""
+    file.append([given(1, 10)], sync=True)
+    file.append([given(2, 11)], sync=True)
+    head, _, last = path.read_bytes().rpartition(b'{"n":11')
+    path.write_bytes(head + (b'{"n":11' + last).replace(old, new))
+    with pytest.raises(StateCorrupt, match="a line is not what was written"):
+        parsed(path)
+    with pytest.raises(StateCorrupt, match="a line is not what was written"):
+        progress(path)
+
+
+def test_a_line_that_is_missing_is_damage(path: Path, file: InputsFile) -> None:
+    for position in (1, 2, 3):
+        file.append([given(position)], sync=True)
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:2], *lines[3:]]))
+    with pytest.raises(StateCorrupt, match="position 3 does not follow 1"):
+        parsed(path)
+
+
+def test_the_file_of_another_checkpoint_is_damage(path: Path, file: InputsFile) -> None:
+    file.append([given(1)], sync=True)
+    with pytest.raises(StateCorrupt, match="it belongs to checkpoint 3 of"):
+        inputs.parse(path.read_bytes(), path.name, run_id=RUN, checkpoint=4)
+
+
+def test_an_append_that_fails_anywhere_leaves_the_file_as_it_was(path: Path, file: InputsFile) -> None:
+    file.append([given(1, 10)], sync=True)
+    before = path.read_bytes()
+    position = 2
+    for point in range(20):
+        with at_change(point, no_room) as reached:
+            try:
+                file.append([given(position, 11, length=500)], sync=True)
+            except OSError:
+                assert path.read_bytes() == before
+                assert file.progress == Progress(11, 1, 1)
+        if not reached():
+            break
+    assert len(parsed(path).lines) == 2
+
+
+def test_what_a_failed_append_could_not_remove_the_next_one_does(path: Path, file: InputsFile) -> None:
+    file.append([given(1, 10)], sync=True)
+    with at_change(0, no_room, once=False), pytest.raises(OSError, match="scripted"):
+        file.append([given(2, 11, length=500)], sync=True)
+    path.write_bytes(path.read_bytes() + b"as if the write had come further\n")
+    file.append([given(2, 11)], sync=True)
+    assert len(parsed(path).lines) == 2
+
+
+def test_finding_the_last_line_reads_no_other(path: Path, file: InputsFile) -> None:
+    for position in range(1, 200):
+        file.append([given(position, length=1_000)], sync=False)
+    data = bytearray(path.read_bytes())
+    data[500:-1_500] = b"#" * (len(data) - 2_000)
+    path.write_bytes(data)
+    assert progress(path) == Progress(10, 199, 199)
+
+
+def test_a_last_line_of_any_length_is_found(path: Path, file: InputsFile) -> None:
+    for position, length in enumerate((16_000, 16_384, 100_000, 0), 1):
+        file.append([given(position, length=length)], sync=False)
+        assert progress(path) == Progress(10, position, position)

@@ -1,0 +1,58 @@
+"""Deletes runs that ended long ago, whatever store keeps them.
+
+An open run keeps its definitions itself, so nothing that it needs goes with another run; it is never deleted here.
+"""
+
+from collections.abc import AsyncIterator, Collection
+from datetime import datetime
+from typing import Final
+
+from wf_artifacts.errors import RunBusy, RunNotFound
+from wf_artifacts.runs.models import RunRecord, RunStatus
+from wf_artifacts.runs.rules import RUNS
+from wf_artifacts.runs.store import RunStore
+from wf_artifacts.storage.pages import cursor_after
+from wf_core.ids import run_id
+
+ENDED: Final[frozenset[RunStatus]] = frozenset({"completed", "failed", "cancelled"})
+"""Every status that a run never leaves again."""
+
+_PAGE: Final = 100
+
+
+async def prune(
+    runs: RunStore,
+    *,
+    principal: str | None,
+    before: datetime,
+    statuses: Collection[RunStatus] = ENDED,
+    dry_run: bool = False,
+) -> AsyncIterator[RunRecord]:
+    """Delete the runs that ended before a moment, and give each one that was, or with `dry_run` would be, deleted.
+
+    A run that somebody holds or deletes at this moment is left to them, one that cannot be read to `examine`. Costs what
+    the runs that began before that moment cost.
+
+    Raises:
+        ValueError: a status is not among `ENDED`; nothing was deleted.
+    """
+    if not ENDED.issuperset(statuses):
+        raise ValueError(f"only {', '.join(sorted(ENDED))} runs have ended")
+    # Ids begin with the time of creation, so a run that begins later is not even looked at.
+    begun_before = cursor_after(RUNS, run_id(before, 0))
+    for status in sorted(statuses):
+        cursor: str | None = begun_before
+        while cursor is not None:
+            page = await runs.list_runs(principal=principal, status=status, cursor=cursor, limit=_PAGE)
+            for record in page.items:
+                if record.updated_at < before and (dry_run or await _delete(runs, record)):
+                    yield record
+            cursor = page.next_cursor
+
+
+async def _delete(runs: RunStore, record: RunRecord) -> bool:
+    try:
+        await runs.delete(record.run_id)
+    except (RunBusy, RunNotFound):
+        return False
+    return True
