@@ -14,6 +14,7 @@
     │   ├── StaleInterrupt       the named question is not open
     │   ├── InvalidResumeOutcome the question does not offer this outcome
     │   ├── InvalidResumePayload the answer does not fit the question's schema
+    │   ├── InvalidResult        what is told as a call's result cannot be one
     │   └── PersonRequired       only a person may answer
     └── StateError               a stored document that cannot be read
         ├── StateCorrupt         damaged, truncated, or contradicting itself
@@ -133,6 +134,12 @@ class InvalidResumePayload(RunRefused, ValueError):
     """The answer does not fit the question's schema."""
 
     code = "invalid_resume_payload"
+
+
+class InvalidResult(RunRefused, ValueError):
+    """What is told as a call's result cannot be one: its capability could not have given it."""
+
+    code = "invalid_input"
 
 
 class PersonRequired(RunRefused, PermissionError):

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import chain
 
 from wf_core.codec.fields import corrupt
-from wf_core.state import FINAL, Asking, Calling, Delayed, Frame, InChild, Lineage, Looping, RunState
+from wf_core.state import FINAL, Asking, Calling, Delayed, Doubtful, Frame, InChild, Lineage, Looping, RunState
 
 
 def check_references(run: RunState) -> None:
@@ -53,21 +53,22 @@ def _check_status(run: RunState) -> None:
     _require(
         [frame.id for frame in run.frames.values() if frame.role == "root"] == [0], "frames", "have no single root"
     )
+    doubtful = any(isinstance(frame.activity, Doubtful) for frame in run.frames.values())
     if run.status == "interrupted":
-        _require(bool(run.interrupts), where, "is interrupted, yet no question is open")
+        _require(bool(run.interrupts) or doubtful, where, "is interrupted, yet waits for nobody")
         _require(not moving, where, "is interrupted, yet something can go on")
     else:
-        _require(moving or bool(run.interrupts), where, "is running, yet nothing can go on")
+        _require(moving or bool(run.interrupts) or doubtful, where, "is running, yet nothing can go on")
 
 
 def _check_ids(run: RunState) -> None:
     """Ids are given in order and never again, and what has one stands in the order of the ids."""
-    delayed = [frame.activity.call for frame in run.frames.values() if isinstance(frame.activity, Delayed)]
+    kept = [frame.activity.call for frame in run.frames.values() if isinstance(frame.activity, (Delayed, Doubtful))]
     _check_numbers(run.frames, run.counters.frame, "frames")
     _check_numbers(run.lineages, run.counters.frame, "lineages")
     # A run that failed before its first step has a scope that was given to nobody.
     _check_numbers(run.scopes, max(run.counters.scope, 1), "scopes")
-    _check_names("c", [*run.calls, *(call.id for call in delayed)], run.counters.call, "calls")
+    _check_names("c", [*run.calls, *(call.id for call in kept)], run.counters.call, "calls")
     _check_names("int_", list(run.interrupts), run.counters.interrupt, "interrupts")
 
 
@@ -115,8 +116,8 @@ def _check_activity(run: RunState, frame: Frame) -> None:
     match frame.activity:
         case Calling(call=call):
             _require(call in run.calls, where, f"waits for call {call}, which is not there")
-        case Delayed(call=call):
-            _require(call.frame == frame.id, where, "delays a call of another frame")
+        case Delayed(call=call) | Doubtful(call=call):
+            _require(call.frame == frame.id, where, "holds a call of another frame")
         case Asking(interrupt=interrupt):
             _require(interrupt in run.interrupts, where, f"asks {interrupt}, which is not there")
         case InChild(frame=child, ended=ended):
@@ -179,7 +180,9 @@ def _check_ready(run: RunState) -> None:
     for number in coming:
         _require(number in run.frames, "ready", f"names frame {number}, which is not there")
         _require(
-            not isinstance(_activity(run, number), (Calling, Asking)), "ready", f"names frame {number}, which waits"
+            not isinstance(_activity(run, number), (Calling, Doubtful, Asking)),
+            "ready",
+            f"names frame {number}, which waits",
         )
     for frame in run.frames.values():
         match frame.activity:

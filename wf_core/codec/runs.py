@@ -21,6 +21,7 @@ from wf_core.state import (
     ChildEnd,
     Counters,
     Delayed,
+    Doubtful,
     Frame,
     InChild,
     Interrupt,
@@ -69,6 +70,7 @@ def _run(run: RunState) -> Json:
         "outcome": run.outcome,
         "output": run.output,
         "error": _error(run.error),
+        "position": run.position,
         "steps_executed": run.steps_executed,
         "trace_count": run.trace_count,
         "counters": {
@@ -120,6 +122,8 @@ def _activity(frame: Frame) -> Json | None:
             return {"kind": "calling", "call": call}
         case Delayed(due_at=due_at, call=call):
             return {"kind": "delayed", "due_at": _time(due_at), "call": _call(call)}
+        case Doubtful(call=call):
+            return {"kind": "doubtful", "call": _call(call)}
         case Asking(interrupt=interrupt):
             return {"kind": "asking", "interrupt": interrupt}
         case InChild(frame=child, ended=ended):
@@ -200,6 +204,7 @@ def _read_run(body: Json) -> RunState:
             outcome=fields.maybe(str, "outcome"),
             output=fields.any("output"),
             error=_read_maybe_error(fields.any("error"), "run.error"),
+            position=fields.count("position"),
             steps_executed=fields.count("steps_executed"),
             trace_count=fields.count("trace_count"),
             counters=counters,
@@ -256,15 +261,17 @@ def _read_frame(value: Any, where: str) -> Frame:
         )
 
 
-def _read_activity(value: Any, where: str) -> Calling | Delayed | Asking | InChild | Looping | None:
+def _read_activity(value: Any, where: str) -> Calling | Delayed | Doubtful | Asking | InChild | Looping | None:
     if value is None:
         return None
     with Fields(value, where) as fields:
-        match fields.one_of(("calling", "delayed", "asking", "in_child", "looping"), "kind"):
+        match fields.one_of(("calling", "delayed", "doubtful", "asking", "in_child", "looping"), "kind"):
             case "calling":
                 return Calling(fields.of(str, "call"))
             case "delayed":
                 return Delayed(fields.time("due_at"), _read_call(fields.any("call"), f"{where}.call"))
+            case "doubtful":
+                return Doubtful(_read_call(fields.any("call"), f"{where}.call"))
             case "asking":
                 return Asking(fields.of(str, "interrupt"))
             case "in_child":

@@ -1,15 +1,19 @@
 """The kernel: what a run does next. It decides and does nothing else; acting is its driver's."""
 
-from wf_core.runtime.engine import UnknownCall, cancel, complete, fail, next_work, resume, start
+from wf_core.runtime.calls import CallAlreadyCompleted, UnknownCall
+from wf_core.runtime.engine import cancel, complete, fail, next_work, resume, start
 from wf_core.runtime.program import Program, compile_program
-from wf_core.runtime.work import Answer, CallFailure, Invocation, Ready, Stopped, Waiting
+from wf_core.runtime.recovery import recover, settle
+from wf_core.runtime.work import Answer, CallFailure, Invocation, Ready, Settlement, Stopped, Waiting
 
 __all__ = [
     "Answer",
+    "CallAlreadyCompleted",
     "CallFailure",
     "Invocation",
     "Program",
     "Ready",
+    "Settlement",
     "Stopped",
     "UnknownCall",
     "Waiting",
@@ -18,6 +22,8 @@ __all__ = [
     "complete",
     "fail",
     "next_work",
+    "recover",
     "resume",
+    "settle",
     "start",
 ]

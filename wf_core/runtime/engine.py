@@ -1,4 +1,4 @@
-"""The six transitions of a run.
+"""The six transitions of a run. Two more, after a crash, are in `recovery`.
 
 Each is a function of the program, the state and its arguments alone: it awaits nothing, asks no clock, and given the
 same three it leaves the same bytes. The state is updated in place, for a copy would make each append cost the whole
@@ -7,26 +7,21 @@ list; whoever advances a run owns its state. A transition that raises has change
 
 from datetime import datetime
 
-from wf_core.errors import InvalidInput, NotJson, RunRefused, StepFailed
+from wf_core.errors import InvalidInput, NotJson, StepFailed
 from wf_core.jsonvalue import JsonValue, check
 from wf_core.runtime import flow, interrupts, nodes
+from wf_core.runtime.calls import in_flight
 from wf_core.runtime.dispatch import visit
 from wf_core.runtime.faults import fault, storable
 from wf_core.runtime.linking import link
-from wf_core.runtime.program import InterruptCode, NodeCode, Program
+from wf_core.runtime.program import InterruptCode, Program
 from wf_core.runtime.subgraphs import open_scope
 from wf_core.runtime.tree import Turn, grow
 from wf_core.runtime.work import Answer, CallFailure, Invocation, Ready, Stopped, Waiting
-from wf_core.state import FINAL, Call, Calling, Frame, Layer, RunError, RunState, Scope
+from wf_core.state import FINAL, Layer, RunError, RunState, Scope
 
 STEPS_AT_ONCE = 1_000
 """Steps that one `next_work` executes at most before it lets its driver breathe."""
-
-
-class UnknownCall(RunRefused, LookupError):
-    """The call has ended, or never began."""
-
-    code = "call_not_found"
 
 
 def start(program: Program, *, run_id: str, input: JsonValue) -> RunState:
@@ -71,8 +66,8 @@ def next_work(program: Program, run: RunState, *, now: datetime) -> Ready | Wait
         return Ready(begun)
     if run.calls or run.delays:
         return Waiting(min(run.delays.values(), default=None))
-    if not run.interrupts:
-        raise AssertionError("a run that cannot go on has asked something")
+    if not (run.interrupts or run.doubts):
+        raise AssertionError("a run that cannot go on waits for somebody")
     run.status = "interrupted"
     return Stopped(run.status)
 
@@ -83,7 +78,7 @@ def complete(program: Program, run: RunState, call_id: str, *, outcome: str, out
     Raises:
         UnknownCall: the call is not in flight.
     """
-    frame, code, call = _in_flight(program, run, call_id)
+    frame, code, call = in_flight(program, run, call_id)
     nodes.complete_call(Turn(run, now), frame, code, call, outcome, output)
 
 
@@ -95,7 +90,7 @@ def fail(
     Raises:
         UnknownCall: the call is not in flight.
     """
-    frame, code, call = _in_flight(program, run, call_id)
+    frame, code, call = in_flight(program, run, call_id)
     nodes.fail_call(Turn(run, now), frame, code, call, failure, jitter=jitter)
 
 
@@ -147,15 +142,3 @@ def _wake_due(run: RunState, now: datetime) -> None:
     for _, number in due:
         del run.delays[number]
         run.ready.append(number)
-
-
-def _in_flight(program: Program, run: RunState, call_id: str) -> tuple[Frame, NodeCode, Call]:
-    call = run.calls.get(call_id)
-    if call is None:
-        raise UnknownCall(f"The run {run.run_id} has no call {call_id} in flight.", details={"call_id": call_id})
-    link(run, program)
-    frame = run.frames[call.frame]
-    code = frame.program.steps[frame.step_id]
-    if not isinstance(code, NodeCode) or not isinstance(frame.activity, Calling):
-        raise AssertionError("a call belongs to a node step")
-    return frame, code, call

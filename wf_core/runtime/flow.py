@@ -11,7 +11,18 @@ from wf_core.plan import BREAK, END
 from wf_core.runtime.outputs import workflow_output
 from wf_core.runtime.traces import note
 from wf_core.runtime.tree import Turn, admit, nudge, prune, wake
-from wf_core.state import Asking, ChildEnd, Frame, InChild, Looping, RunError, RunState, RunStatus, SideEffects
+from wf_core.state import (
+    Asking,
+    ChildEnd,
+    Doubtful,
+    Frame,
+    InChild,
+    Looping,
+    RunError,
+    RunState,
+    RunStatus,
+    SideEffects,
+)
 
 
 def advance(
@@ -38,7 +49,7 @@ def advance(
         state_changes=state_changes or {},
         answer=answer,
     )
-    asked = isinstance(frame.activity, Asking)
+    waited = isinstance(frame.activity, (Asking, Doubtful))
     frame.activity = None
     if target in (END, BREAK):
         if target == BREAK:
@@ -47,7 +58,7 @@ def advance(
         return
     frame.step_id = target
     frame.started_at = None
-    if asked:
+    if waited:
         admit(run, frame)
     else:
         wake(run, frame)
@@ -128,6 +139,7 @@ def finish(run: RunState, status: RunStatus) -> None:
     run.calls.clear()
     run.interrupts.clear()
     run.delays.clear()
+    run.doubts.clear()
     run.scopes = {number: scope for number, scope in run.scopes.items() if number == 0}
 
 

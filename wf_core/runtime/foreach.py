@@ -108,10 +108,9 @@ def _close(turn: Turn, frame: Frame, code: ForeachCode, loop: Looping) -> None:
 def _collect_serial(frame: Frame, code: ForeachCode, loop: Looping) -> None:
     """Commit the record of the item that just failed: serial writes commit as they come."""
     index = loop.next_index - 1
-    if code.collect_to is not None and index in loop.failures and index not in loop.writes:
+    if code.collect_to is not None and index in loop.failures:
         path, reducer, record = _collected(code.collect_to, loop, index, loop.failures[index])
         apply_writes(frame.program.shape, frame.layer, [(frame.program.shape.target(path, reducer), record)])
-        loop.writes[index] = []
 
 
 def _collected(target: Target, loop: Looping, index: int, error: RunError) -> Write:

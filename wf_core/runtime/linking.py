@@ -9,7 +9,7 @@ from wf_core.errors import StateCorrupt, StepFailed
 from wf_core.runtime.patches import merge_writes
 from wf_core.runtime.program import ForeachCode, InterruptCode, NodeCode, Program, StepCode, SubgraphCode
 from wf_core.runtime.tree import attach, stir
-from wf_core.state import Asking, Calling, Delayed, Frame, InChild, Layer, Looping, RunState
+from wf_core.state import Asking, Calling, Delayed, Doubtful, Frame, InChild, Layer, Looping, RunState
 
 
 def link(run: RunState, program: Program) -> None:
@@ -52,7 +52,7 @@ def _check_step(run: RunState, frame: Frame) -> None:
             fits = True
         case Calling(call=call), NodeCode(capability=capability):
             fits = run.calls[call].capability == capability
-        case Delayed(call=call), NodeCode(capability=capability):
+        case ((Delayed(call=call) | Doubtful(call=call)), NodeCode(capability=capability)):
             fits = call.capability == capability
         case Asking(interrupt=interrupt), InterruptCode(step=step):
             fits = step.routes.keys() >= set(run.interrupts[interrupt].outcomes)
@@ -67,15 +67,19 @@ def _check_step(run: RunState, frame: Frame) -> None:
 
 
 def _derive_activity(run: RunState) -> None:
-    ready = set(run.ready)
+    coming = set(run.ready)
+    for frame in run.frames.values():
+        if isinstance(frame.activity, Looping):
+            for number in chain.from_iterable(frame.activity.parked.values()):
+                run.frames[number].parked = True
+                coming.add(number)
     for frame in run.frames.values():
         match frame.activity:
-            case Delayed(due_at=due_at) if frame.id not in ready:
+            case Delayed(due_at=due_at) if frame.id not in coming:
                 run.delays[frame.id] = due_at
-            case Looping(parked=parked):
-                for number in chain.from_iterable(parked.values()):
-                    run.frames[number].parked = True
+            case Doubtful(call=call):
+                run.doubts[call.id] = frame.id
             case _:
                 pass
-        if frame.id in ready or isinstance(frame.activity, (Calling, Delayed)):
+        if not frame.parked and (frame.id in coming or isinstance(frame.activity, (Calling, Delayed))):
             stir(run, frame)

@@ -17,7 +17,7 @@ from wf_core.runtime.traces import note
 from wf_core.runtime.tree import Turn
 from wf_core.runtime.views import view_of
 from wf_core.runtime.work import CallFailure, Invocation
-from wf_core.state import Call, Calling, Delayed, Frame, RunError, SideEffects
+from wf_core.state import Call, Calling, Delayed, Doubtful, Frame, RunError, SideEffects
 
 CAPABILITY_ERROR = "capability_error"
 
@@ -68,10 +68,10 @@ def visit_due(turn: Turn, frame: Frame, code: NodeCode, call: Call) -> Invocatio
 
 def complete_call(turn: Turn, frame: Frame, code: NodeCode, call: Call, outcome: str, output: JsonValue) -> None:
     """Take the result of a call."""
-    del turn.run.calls[call.id]
+    turn.run.calls.pop(call.id, None)
     known = _known_effects(code, call, executed=True)
     try:
-        _judge(code, outcome, output)
+        judge(code, outcome, output)
         _succeed(turn, frame, code, call, outcome, output)
     except NotJson as bad:
         failed = StepFailed(
@@ -84,15 +84,20 @@ def complete_call(turn: Turn, frame: Frame, code: NodeCode, call: Call, outcome:
 
 def fail_call(turn: Turn, frame: Frame, code: NodeCode, call: Call, failure: CallFailure, *, jitter: float) -> None:
     """Take the failure of an attempt: another attempt later, the route `error`, or the failure of the step."""
-    del turn.run.calls[call.id]
+    turn.run.calls.pop(call.id, None)
     retry = code.step.retry
-    known = _known_effects(code, call, executed=failure.executed)
     if retry is not None and may_retry(retry, code.contract.hints, attempt=call.attempt, executed=failure.executed):
-        call.side_effects = known
+        call.side_effects = _known_effects(code, call, executed=failure.executed)
         due_at = turn.now + delay(retry, attempt=call.attempt, jitter=jitter)
         frame.activity = Delayed(due_at, call)
         turn.run.delays[frame.id] = due_at
-        return
+    else:
+        give_up(turn, frame, code, call, failure)
+
+
+def give_up(turn: Turn, frame: Frame, code: NodeCode, call: Call, failure: CallFailure) -> None:
+    """End a step whose call failed for good: by the route `error`, or in failure."""
+    known = _known_effects(code, call, executed=failure.executed)
     if (
         failure.code == CAPABILITY_ERROR
         and ERROR_OUTCOME in code.contract.outcomes
@@ -116,6 +121,8 @@ def note_cancelled(turn: Turn, frames: Iterable[Frame], message: str) -> SideEff
         match frame.activity:
             case Calling(call=call_id):
                 call, executed = turn.run.calls[call_id], True
+            case Doubtful(call=call):
+                executed = True
             case Delayed(call=call):
                 executed = False
             case _:
@@ -154,7 +161,7 @@ def _sleep(turn: Turn, frame: Frame, call: Call) -> None:
     turn.run.delays[frame.id] = due_at
 
 
-def _judge(code: NodeCode, outcome: str, output: JsonValue) -> None:
+def judge(code: NodeCode, outcome: str, output: JsonValue) -> None:
     """Refuse a result that the contract does not allow.
 
     Raises:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from wf_core.runtime.program import Program
-from wf_core.state import Asking, Calling, Delayed, Frame, InChild, Layer, Lineage, Looping, Role, RunState
+from wf_core.state import Asking, Calling, Delayed, Doubtful, Frame, InChild, Layer, Lineage, Looping, Role, RunState
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +113,8 @@ def prune(run: RunState, frame: Frame) -> None:
             run.calls.pop(call, None)
         case Delayed():
             run.delays.pop(frame.id, None)
+        case Doubtful(call=call):
+            run.doubts.pop(call.id, None)
         case Asking(interrupt=interrupt):
             run.interrupts.pop(interrupt, None)
         case _:

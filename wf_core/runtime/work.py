@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Literal
 
 from wf_core.jsonvalue import JsonValue
 from wf_core.state import RunStatus
@@ -62,6 +63,17 @@ class Answer:
     principal: str = "local"
     person: bool = False
     """Whether the channel is one that a model cannot use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """What a person says of a call in doubt: that it gave this result, that it failed, or that it may be repeated."""
+
+    kind: Literal["completed", "failed", "retry"]
+    outcome: str = "ok"
+    output: JsonValue = None
+    message: str | None = None
+    """Why it failed."""
 
 
 @dataclass(frozen=True, slots=True)

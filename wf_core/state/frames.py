@@ -57,6 +57,13 @@ class Delayed:
 
 
 @dataclass(slots=True)
+class Doubtful:
+    """The process that made the call is gone, and nobody knows whether it executed. A person says how to go on."""
+
+    call: Call
+
+
+@dataclass(slots=True)
 class Asking:
     """A question is open."""
 
@@ -101,7 +108,7 @@ class Looping:
     """Items that execute; one that waits for an answer holds no place. Derived, never stored."""
 
 
-Activity = Calling | Delayed | Asking | InChild | Looping
+Activity = Calling | Delayed | Doubtful | Asking | InChild | Looping
 
 
 @dataclass(slots=True)

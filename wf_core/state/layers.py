@@ -67,7 +67,7 @@ class Layer:
 
     def append(self, path: Segments, value: JsonValue) -> None:
         """Append to the list at `path`, which is known to be one."""
-        if self.parent is not None and path[0] not in self.values:
+        if path[0] not in self.values:
             self.lazy.setdefault(path[0], {}).setdefault(path, []).append(value)
         else:
             self._list_to_append(path).append(value)

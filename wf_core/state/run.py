@@ -67,6 +67,8 @@ class RunState:
     interrupts: dict[str, Interrupt] = field(default_factory=dict[str, Interrupt])
     """Open questions, in the order in which they opened."""
     counters: Counters = field(default_factory=Counters)
+    position: int = 0
+    """How many inputs the run was given; what a journal record leads to."""
     steps_executed: int = 0
     trace_count: int = 0
     """How many trace entries the run has made; the next one gets this index."""
@@ -74,6 +76,8 @@ class RunState:
     # Not stored.
     delays: dict[int, datetime] = field(default_factory=dict[int, datetime], repr=False, compare=False)
     """Frame -> when it is due, of the frames that wait for a time."""
+    doubts: dict[str, int] = field(default_factory=dict[str, int], repr=False, compare=False)
+    """Call -> frame, of the calls in doubt, in the order in which they came into it."""
     fresh_trace: list[bytes] = field(default_factory=list[bytes], repr=False, compare=False)
     linked: Any = field(default=None, repr=False, compare=False)
     """The program whose parts the frames hold."""

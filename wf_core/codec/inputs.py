@@ -1,0 +1,139 @@
+"""The stored form of a run's inputs: one object of compact JSON each, named by `kind`.
+
+They stand in a journal whose format has a version of its own; a reader of an older one upgrades its lines.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from wf_core.codec.fields import Fields, corrupt
+from wf_core.errors import NotJson
+from wf_core.jsonvalue import dumps, loads
+from wf_core.runtime.inputs import Cancel, Complete, Fail, Input, NextWork, Recover, Resume, Settle
+from wf_core.runtime.work import Answer, CallFailure, Settlement
+
+Json = dict[str, Any]
+
+
+def dump_input(given: Input) -> bytes:
+    """Write an input."""
+    return dumps(_input(given))
+
+
+def load_journal(lines: list[bytes]) -> list[tuple[int, Input, int]]:
+    """Read journal lines: the position that each input leads to, the input, and how many trace entries it made.
+
+    Raises:
+        StateCorrupt: a line is damaged; the error says which, and where.
+    """
+    return [_read_line(line, f"journal[{index}]") for index, line in enumerate(lines)]
+
+
+def _input(given: Input) -> Json:
+    now = given.now.isoformat()
+    match given:
+        case NextWork():
+            return {"kind": "next_work", "now": now}
+        case Complete(_, call_id, outcome, output):
+            return {"kind": "complete", "now": now, "call_id": call_id, "outcome": outcome, "output": output}
+        case Fail(_, call_id, failure, jitter):
+            return {"kind": "fail", "now": now, "call_id": call_id, "failure": _failure(failure), "jitter": jitter}
+        case Resume(_, answer):
+            return {"kind": "resume", "now": now, "answer": _answer(answer)}
+        case Cancel(_, reason):
+            return {"kind": "cancel", "now": now, "reason": reason}
+        case Recover():
+            return {"kind": "recover", "now": now}
+        case Settle(_, call_id, settlement):
+            return {"kind": "settle", "now": now, "call_id": call_id, "settlement": _settlement(settlement)}
+
+
+def _failure(failure: CallFailure) -> Json:
+    return {
+        "code": failure.code,
+        "message": failure.message,
+        "executed": failure.executed,
+        "details": failure.details,
+    }
+
+
+def _answer(answer: Answer) -> Json:
+    return {
+        "payload": answer.payload,
+        "outcome": answer.outcome,
+        "interrupt_id": answer.interrupt_id,
+        "channel": answer.channel,
+        "principal": answer.principal,
+        "person": answer.person,
+    }
+
+
+def _settlement(settlement: Settlement) -> Json:
+    return {
+        "kind": settlement.kind,
+        "outcome": settlement.outcome,
+        "output": settlement.output,
+        "message": settlement.message,
+    }
+
+
+def _read_line(line: bytes, where: str) -> tuple[int, Input, int]:
+    try:
+        document = loads(line)
+    except NotJson as bad:
+        raise corrupt(where, f"holds {bad.reason}") from bad
+    with Fields(document, where) as fields:
+        given = _read_input(fields.any("input"), f"{where}.input")
+        return fields.count("position", least=1), given, len(fields.array("trace"))
+
+
+def _read_input(value: Any, where: str) -> Input:
+    with Fields(value, where) as fields:
+        now = fields.time("now")
+        kinds = ("next_work", "complete", "fail", "resume", "cancel", "recover", "settle")
+        match fields.one_of(kinds, "kind"):
+            case "next_work":
+                return NextWork(now)
+            case "complete":
+                return Complete(now, fields.of(str, "call_id"), fields.of(str, "outcome"), fields.any("output"))
+            case "fail":
+                return _read_fail(fields, now)
+            case "resume":
+                return Resume(now, _read_answer(fields.any("answer"), f"{where}.answer"))
+            case "cancel":
+                return Cancel(now, fields.maybe(str, "reason"))
+            case "recover":
+                return Recover(now)
+            case _:
+                settlement = _read_settlement(fields.any("settlement"), f"{where}.settlement")
+                return Settle(now, fields.of(str, "call_id"), settlement)
+
+
+def _read_fail(fields: Fields, now: datetime) -> Fail:
+    with Fields(fields.any("failure"), f"{fields.where}.failure") as told:
+        failure = CallFailure(
+            told.of(str, "code"), told.of(str, "message"), told.of(bool, "executed"), told.object("details")
+        )
+    return Fail(now, fields.of(str, "call_id"), failure, fields.of(float, "jitter"))
+
+
+def _read_answer(value: Any, where: str) -> Answer:
+    with Fields(value, where) as fields:
+        return Answer(
+            payload=fields.any("payload"),
+            outcome=fields.of(str, "outcome"),
+            interrupt_id=fields.maybe(str, "interrupt_id"),
+            channel=fields.of(str, "channel"),
+            principal=fields.of(str, "principal"),
+            person=fields.of(bool, "person"),
+        )
+
+
+def _read_settlement(value: Any, where: str) -> Settlement:
+    with Fields(value, where) as fields:
+        return Settlement(
+            kind=fields.one_of(("completed", "failed", "retry"), "kind"),
+            outcome=fields.of(str, "outcome"),
+            output=fields.any("output"),
+            message=fields.maybe(str, "message"),
+        )

@@ -1,0 +1,60 @@
+"""Finding a call of a run, wherever the run keeps it."""
+
+from wf_core.errors import RunRefused
+from wf_core.runtime.linking import link
+from wf_core.runtime.program import NodeCode, Program
+from wf_core.state import Call, Calling, Doubtful, Frame, RunState
+
+
+class UnknownCall(RunRefused, LookupError):
+    """The run never made such a call."""
+
+    code = "call_not_found"
+
+
+class CallAlreadyCompleted(RunRefused):
+    """The call has ended, or its end is not for the outside to tell. What was told first stays."""
+
+    code = "call_already_completed"
+
+
+def in_flight(program: Program, run: RunState, call_id: str) -> tuple[Frame, NodeCode, Call]:
+    """Give a call in flight, its frame and its step.
+
+    Raises:
+        UnknownCall: the call is not in flight.
+    """
+    call = run.calls.get(call_id)
+    if call is None:
+        raise UnknownCall(f"The run {run.run_id} has no call {call_id} in flight.", details={"call_id": call_id})
+    link(run, program)
+    frame = run.frames[call.frame]
+    if not isinstance(frame.activity, Calling):
+        raise AssertionError("a call in flight is that of a frame that waits for it")
+    return frame, _node(frame), call
+
+
+def in_doubt(run: RunState, call_id: str) -> tuple[Frame, NodeCode, Call]:
+    """Give a call in doubt, its frame and its step. The run is linked.
+
+    Raises:
+        CallAlreadyCompleted: the call is not, or no longer, in doubt.
+        UnknownCall: there never was such a call.
+    """
+    if call_id not in run.doubts:
+        number = call_id.removeprefix("c")
+        if number.isdecimal() and 0 < int(number) < run.counters.call:
+            text = f"The call {call_id} of the run {run.run_id} is not in doubt: it has ended, or it is under way."
+            raise CallAlreadyCompleted(text, hint="What was told first stays.", details={"call_id": call_id})
+        raise UnknownCall(f"The run {run.run_id} has no call {call_id}.", details={"call_id": call_id})
+    frame = run.frames[run.doubts[call_id]]
+    if not isinstance(frame.activity, Doubtful):
+        raise AssertionError("a call in doubt is that of a frame that waits for it")
+    return frame, _node(frame), frame.activity.call
+
+
+def _node(frame: Frame) -> NodeCode:
+    code = frame.program.steps[frame.step_id]
+    if not isinstance(code, NodeCode):
+        raise AssertionError("a call belongs to a node step")
+    return code

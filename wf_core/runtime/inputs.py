@@ -1,0 +1,136 @@
+"""The inputs of a run as records: a run is its latest checkpoint and the inputs since.
+
+`apply` is the transition that an input names. How inputs are written down is `wf_core.codec.inputs`.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from wf_core.errors import RunRefused, StateCorrupt
+from wf_core.jsonvalue import JsonValue
+from wf_core.runtime import engine, recovery
+from wf_core.runtime.program import Program
+from wf_core.runtime.work import Answer, CallFailure, Ready, Settlement, Stopped, Waiting
+from wf_core.state import RunState
+
+
+@dataclass(frozen=True, slots=True)
+class NextWork:
+    """The driver asked what is next; steps were executed and attempts of calls began."""
+
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Complete:
+    """A call gave its result."""
+
+    now: datetime
+    call_id: str
+    outcome: str
+    output: JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """An attempt of a call gave none."""
+
+    now: datetime
+    call_id: str
+    failure: CallFailure
+    jitter: float
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """Somebody answered a question."""
+
+    now: datetime
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """Somebody ended the run."""
+
+    now: datetime
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Recover:
+    """Another process took the run over."""
+
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """A person said what became of a call in doubt."""
+
+    now: datetime
+    call_id: str
+    settlement: Settlement
+
+
+Input = NextWork | Complete | Fail | Resume | Cancel | Recover | Settle
+
+
+def apply(program: Program, run: RunState, given: Input) -> Ready | Waiting | Stopped | None:
+    """Make the transition that an input names; only NextWork has an answer.
+
+    Raises:
+        RunRefused: the input is not taken; the run is as it was.
+    """
+    work = _apply(program, run, given)
+    run.position += 1
+    return work
+
+
+def replay(program: Program, run: RunState, journal: Iterable[tuple[int, Input, int]]) -> None:
+    """Bring a checkpoint up to date; the trace entries that are made again are not given again by `take_trace`.
+
+    An element of the journal is the position that an input led to, the input, and how many trace entries it made.
+
+    Raises:
+        StateCorrupt: the journal is not that of this run from this checkpoint on.
+    """
+    for position, given, entries in journal:
+        before = run.trace_count
+        try:
+            apply(program, run, given)
+        except (RunRefused, KeyError) as exc:
+            raise _astray(run, position, f"the run refuses it ({exc})") from exc
+        if run.position != position:
+            raise _astray(run, position, f"it leads to {run.position}")
+        if run.trace_count - before != entries:
+            raise _astray(run, position, f"it made {entries} trace entries and now makes {run.trace_count - before}")
+    run.take_trace()
+
+
+def _apply(program: Program, run: RunState, given: Input) -> Ready | Waiting | Stopped | None:
+    match given:
+        case NextWork(now):
+            return engine.next_work(program, run, now=now)
+        case Complete(now, call_id, outcome, output):
+            engine.complete(program, run, call_id, outcome=outcome, output=output, now=now)
+        case Fail(now, call_id, failure, jitter):
+            engine.fail(program, run, call_id, failure, now=now, jitter=jitter)
+        case Resume(now, answer):
+            engine.resume(program, run, answer, now=now)
+        case Cancel(now, reason):
+            engine.cancel(program, run, reason=reason, now=now)
+        case Recover(now):
+            recovery.recover(program, run, now=now)
+        case Settle(now, call_id, settlement):
+            recovery.settle(program, run, call_id, settlement, now=now)
+    return None
+
+
+def _astray(run: RunState, position: int, reason: str) -> StateCorrupt:
+    return StateCorrupt(
+        f"The journal of the run {run.run_id} does not fit its checkpoint: at position {position}, {reason}.",
+        hint="The run was left as it is; restore it from a copy.",
+        details={"run_id": run.run_id, "position": position},
+    )
