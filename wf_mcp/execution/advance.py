@@ -14,17 +14,22 @@ from wf_artifacts.clock import Clock
 from wf_artifacts.runs.models import Checkpoint
 from wf_artifacts.runs.store import RunStore
 from wf_core.codec import dump_run
+from wf_core.errors import RunRefused
 from wf_core.ids import RunId
-from wf_core.runtime import CallFailure, Invocation, Ready, Stopped, Waiting, cancel, complete, fail, next_work
+from wf_core.runtime import CallFailure, Invocation, Ready, Stopped, Waiting, cancel, complete, fail, next_work, resume
 from wf_mcp.execution.changes import Changes
 from wf_mcp.execution.invoke import invoke
-from wf_mcp.execution.live import CallEnded, CancelAsked, Event, LiveRun
+from wf_mcp.execution.live import AnswerGiven, CallEnded, CancelAsked, Event, LiveRun
 from wf_mcp.execution.records import describe
+from wf_mcp.sources.protocol import CallResult
 from wf_mcp.sources.registry import SourceRegistry
 
 FIRST_STORED_AFTER_SECONDS = 1.0
 MOST_SECONDS_UNSTORED = 60.0
 """A run that does not stop is stored after a second, then ever more rarely, at least so often."""
+
+QUESTION_STORED_AFTER_SECONDS = 0.5
+"""A question that opens while other steps go on is shown to the outside at least so soon, together with others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +83,9 @@ class _Advancing:
         self._scopes: dict[str, anyio.CancelScope] = {}
         """Of the calls in flight, by call id."""
         self._unstored_seconds = FIRST_STORED_AFTER_SECONDS
-        self._store_at = anyio.current_time() + self._unstored_seconds
+        self._stored_at = anyio.current_time()
+        self._told = live.run.counters.interrupt
+        """The number of the first question that was not open yet when the run was last stored."""
 
     async def until_stopped(self) -> None:
         run, program = self._live.run, self._live.program
@@ -94,8 +101,7 @@ class _Advancing:
                         self._live.report(f"{invocation.step_id}: {invocation.capability}")
                     await anyio.lowlevel.checkpoint()  # others get their turn, however long the chain of steps
                 case Waiting():
-                    for event in await self._events(work):
-                        self._apply(event)
+                    await self._take(await self._events(work))
 
     def stop_calls(self) -> None:
         """Tell every call in flight to stop."""
@@ -108,19 +114,24 @@ class _Advancing:
         if waiting.until is not None:
             due = anyio.current_time() + (waiting.until - self._means.clock.now()).total_seconds()
         while True:
-            unstored = self._live.run.steps_executed > self._live.record.steps_executed
-            moments = [moment for moment in (due, self._store_at if unstored else None) if moment is not None]
+            store_at = self._store_at
+            moments = [moment for moment in (due, store_at) if moment is not None]
             seconds = max(0.0, min(moments) - anyio.current_time()) if moments else None
             events = await self._live.receive(seconds=seconds)
-            if unstored and anyio.current_time() >= self._store_at:
-                await self._store_on_the_way()
+            if store_at is not None and anyio.current_time() >= store_at:
+                await self._store("running")
+                self._unstored_seconds = min(2 * self._unstored_seconds, MOST_SECONDS_UNSTORED)
             if events or (due is not None and anyio.current_time() >= due):
                 return events
 
-    async def _store_on_the_way(self) -> None:
-        await store(self._means, self._live, "running")
-        self._unstored_seconds = min(2 * self._unstored_seconds, MOST_SECONDS_UNSTORED)
-        self._store_at = anyio.current_time() + self._unstored_seconds
+    @property
+    def _store_at(self) -> float | None:
+        """When the run has to be stored although it has not stopped; None where nothing of it is new."""
+        run = self._live.run
+        if run.steps_executed == self._live.record.steps_executed:
+            return None
+        asks = run.counters.interrupt > self._told
+        return self._stored_at + (QUESTION_STORED_AFTER_SECONDS if asks else self._unstored_seconds)
 
     async def _call(self, invocation: Invocation) -> None:
         with self._scopes[invocation.call_id]:
@@ -133,16 +144,40 @@ class _Advancing:
             )
             self._live.post(CallEnded(invocation.call_id, result))
 
-    def _apply(self, event: Event) -> None:
+    async def _take(self, events: list[Event]) -> None:
+        """Tell the kernel what happened. Answers are stored before anything is done about them, then acknowledged."""
         run, program, now = self._live.run, self._live.program, self._means.clock.now()
-        if run.status != "running":
-            return  # cancelled by an event before this one
-        match event:
-            case CancelAsked(reason):
-                cancel(program, run, reason=reason, now=now)
-            case CallEnded(call_id, result):
-                del self._scopes[call_id]
-                if isinstance(result, CallFailure):
-                    fail(program, run, call_id, result, now=now, jitter=self._means.chance())
-                else:
-                    complete(program, run, call_id, outcome=result.outcome, output=result.output, now=now)
+        answered: list[AnswerGiven] = []
+        for event in events:
+            if run.status != "running":
+                break  # an event before this one ended the run
+            match event:
+                case CancelAsked(reason):
+                    cancel(program, run, reason=reason, now=now)
+                case CallEnded():
+                    self._end_call(event)
+                case AnswerGiven(answer=answer):
+                    try:
+                        resume(program, run, answer, now=now)
+                    except RunRefused as refusal:
+                        event.refuse(refusal)
+                    else:
+                        answered.append(event)
+        if answered:
+            await self._store("answered")
+            for given in answered:
+                given.take()
+
+    def _end_call(self, ended: CallEnded) -> None:
+        run, program, now = self._live.run, self._live.program, self._means.clock.now()
+        del self._scopes[ended.call_id]
+        match ended.result:
+            case CallFailure() as failure:
+                fail(program, run, ended.call_id, failure, now=now, jitter=self._means.chance())
+            case CallResult(outcome, output):
+                complete(program, run, ended.call_id, outcome=outcome, output=output, now=now)
+
+    async def _store(self, reason: str) -> None:
+        await store(self._means, self._live, reason)
+        self._stored_at = anyio.current_time()
+        self._told = self._live.run.counters.interrupt

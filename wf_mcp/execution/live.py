@@ -13,7 +13,7 @@ from wf_artifacts.runs.environment import PinnedEnvironment
 from wf_artifacts.runs.models import RunRecord
 from wf_artifacts.runs.store import Claim
 from wf_core.errors import WfError
-from wf_core.runtime import CallFailure, Program
+from wf_core.runtime import Answer, CallFailure, Program
 from wf_core.state import RunState
 from wf_mcp.sources.protocol import CallResult
 
@@ -36,7 +36,42 @@ class CancelAsked:
     reason: str | None
 
 
-Event = CallEnded | CancelAsked
+class AnswerGiven:
+    """Somebody answers an open question, and waits to hear whether the answer was taken."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+        self._taken = False
+        self._refusal: WfError | None = None
+        self._settled = anyio.Event()
+
+    def take(self) -> None:
+        """Acknowledge the answer: it is stored."""
+        self._taken = True
+        self._settled.set()
+
+    def refuse(self, refusal: WfError) -> None:
+        """Say why the answer is not taken; it has changed nothing."""
+        self._refusal = refusal
+        self._settled.set()
+
+    def pass_over(self) -> None:
+        """Say that nobody advances the run here any more. What was said of the answer before stands."""
+        self._settled.set()
+
+    async def taken(self) -> bool:
+        """Wait for the word, and give whether the answer was taken, or else passed over.
+
+        Raises:
+            WfError: the answer was refused.
+        """
+        await self._settled.wait()
+        if self._refusal is not None:
+            raise self._refusal
+        return self._taken
+
+
+Event = CallEnded | CancelAsked | AnswerGiven
 
 
 class LiveRun:
@@ -54,6 +89,8 @@ class LiveRun:
         self.fault: WfError | None = None
         """Why advancing ended although the run did not stop. It stands as `record` says."""
         self._inbox: deque[Event] = deque()
+        self._answers: list[AnswerGiven] = []
+        """Those on which the word may be outstanding."""
         self._arrived = anyio.Event()
         self._ended = anyio.Event()
         self._steps = 0
@@ -64,6 +101,22 @@ class LiveRun:
         """Let the advancing task know of `event`."""
         self._inbox.append(event)
         self._arrived.set()
+
+    async def answer(self, answer: Answer) -> bool:
+        """Let the advancing task take an answer, and give whether it did before it came to an end.
+
+        Raises:
+            WfError: the answer was refused; nothing has changed.
+        """
+        given = AnswerGiven(answer)
+        if self._ended.is_set():
+            return False
+        self._answers.append(given)
+        self.post(given)
+        try:
+            return await given.taken()
+        finally:
+            self._answers.remove(given)
 
     async def receive(self, *, seconds: float | None) -> list[Event]:
         """Wait for at most `seconds` for what was posted, and take all of it, in the order in which it came."""
@@ -84,6 +137,8 @@ class LiveRun:
         """Let those go who wait; the run is stored and its claim is free."""
         self._ended.set()
         self._moved.set()
+        for given in self._answers:
+            given.pass_over()
 
     async def wait(self) -> None:
         """Wait until nobody advances the run here any more."""

@@ -5,7 +5,7 @@ of the run's claim advances it; the claim is taken here, and given back when the
 """
 
 import logging
-from collections.abc import AsyncGenerator, Callable, Container
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,7 +18,6 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from wf_artifacts.catalog.models import Deployment
-from wf_artifacts.errors import RunBusy
 from wf_artifacts.runs.environment import PinnedEnvironment
 from wf_artifacts.runs.models import Checkpoint, RunRecord
 from wf_artifacts.runs.store import Claim
@@ -126,7 +125,9 @@ class RunDriver:
         return None if found is None else self.handle(found.run_id)
 
     async def answer(self, run_id: RunId, answer: Answer) -> Handle:
-        """Answer a question of a run and begin to advance it; the answer is stored before anything is done about it.
+        """Answer a question of a run, and advance it; the answer is stored before anything is done about it.
+
+        A run that this process advances takes the answer while its other steps go on.
 
         Raises:
             RunRefused: the answer is not taken (the subclasses say why); the stored run is as it was.
@@ -136,21 +137,16 @@ class RunDriver:
         """
 
         async def take() -> Handle:
-            async with self._turn(run_id):
-                if live := self._live.get(run_id):
-                    if live.run.status == "running":
-                        raise _not_stopped(run_id, live.run.interrupts, answer)
-                    await live.wait()  # it has just stopped, and is about to be put down
-                async with self._claim(run_id) as claim:
-                    record, environment = await self._read(run_id)
-                    if record.status == "running":
-                        raise _not_stopped(run_id, (), answer)
-                    contracts = await self._live_contracts(record, environment)
-                    live = await self._load(claim, record, environment, contracts)
-                    resume(live.program, live.run, answer, now=self._means.clock.now())
-                    await store(self._means, live, "answered")
-                    self._launch(live)
-                    return self.handle(run_id)
+            while True:
+                async with self._turn(run_id):
+                    live = self._live.get(run_id)
+                    if live is None:
+                        return await self._answer_at_rest(run_id, answer)
+                if await live.answer(answer):
+                    return Handle(run_id, live)
+                if live.fault:
+                    raise live.fault
+                # It stopped before it heard of the answer: look again.
 
         return await owned(self._tasks, take)
 
@@ -213,6 +209,18 @@ class RunDriver:
     async def _wait_for_others(self, run_id: RunId) -> None:
         while await self._means.store.is_claimed(run_id):  # noqa: ASYNC110  # no event crosses processes
             await anyio.sleep(LOOK_AGAIN_SECONDS)
+
+    async def _answer_at_rest(self, run_id: RunId, answer: Answer) -> Handle:
+        async with self._claim(run_id) as claim:
+            record, environment = await self._read(run_id)
+            if record.status == "running":
+                raise _left_behind(record, answer)
+            contracts = await self._live_contracts(record, environment)
+            live = await self._load(claim, record, environment, contracts)
+            resume(live.program, live.run, answer, now=self._means.clock.now())
+            await store(self._means, live, "answered")
+            self._launch(live)
+            return self.handle(run_id)
 
     async def _cancel_at_rest(self, run_id: RunId, reason: str | None) -> None:
         async with self._claim(run_id) as claim:
@@ -297,14 +305,13 @@ async def _compile(environment: PinnedEnvironment, contracts: dict[str, Contract
     )
 
 
-def _not_stopped(run_id: RunId, open_now: Container[str], answer: Answer) -> WfError:
-    """Say why a run that is at other steps takes no answer."""
-    hint = f"inspect_run(run_id={run_id!r}, wait_seconds=25) waits until it stops."
-    if answer.interrupt_id is None:
-        return RunNotInterrupted(f"The run {run_id} is running and asks nothing.", hint=hint)
-    if answer.interrupt_id in open_now:
-        return RunBusy(run_id, message=f"The run {run_id} is still at other steps; it takes answers when it stops.")
-    return StaleInterrupt(f"The question {answer.interrupt_id} of the run {run_id} is not open.", hint=hint)
+def _left_behind(record: RunRecord, answer: Answer) -> WfError:
+    """Say why a run that its process left in the middle of other steps takes no answer."""
+    hint = f"inspect_run(run_id={record.run_id!r}) shows where it stands."
+    if answer.interrupt_id in (None, *(interrupt["id"] for interrupt in record.interrupts)):
+        message = f"The run {record.run_id} did not stop at a question: its process ended in the middle of other steps."
+        return RunNotInterrupted(message, hint=hint)
+    return StaleInterrupt(f"The question {answer.interrupt_id} of the run {record.run_id} is not open.", hint=hint)
 
 
 def _first(group: ExceptionGroup[WfError]) -> WfError:

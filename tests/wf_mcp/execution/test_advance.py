@@ -1,17 +1,40 @@
 """Advancing one run: what is called when, and when it is stored."""
 
+from pathlib import Path
 from typing import Any
 
 import anyio
 import anyio.lowlevel
 import pytest
 
-from tests.wf_mcp.scripted import Gate, ScriptedSource, failing, node, opened, plan, start, watched
+from tests.wf_mcp.scripted import (
+    Gate,
+    ScriptedSource,
+    ask,
+    failing,
+    node,
+    opened,
+    plan,
+    start,
+    stopped,
+    watched,
+)
+from wf_artifacts.errors import StoreFull
 from wf_artifacts.runs.models import RunRecord
+from wf_artifacts.stores import Stores, open_stores
 from wf_core.calls.contract import Contract, Hints
+from wf_core.errors import (
+    AmbiguousInterrupt,
+    InvalidResumeOutcome,
+    InvalidResumePayload,
+    StaleInterrupt,
+    WfError,
+)
 from wf_core.jsonvalue import JsonValue
+from wf_core.runtime import Answer
 from wf_mcp.app import App
 from wf_mcp.execution import advance
+from wf_mcp.execution.runs import Handle
 
 pytestmark = pytest.mark.anyio
 
@@ -21,6 +44,11 @@ EACH = {
     "do": node("ops.do", input={"item": {"path": "context.item"}}),
 }  # fmt: skip
 """One call for each item, all at once."""
+
+
+@pytest.fixture(params=["memory", "file"])
+def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Stores:
+    return open_stores("memory://" if request.param == "memory" else tmp_path.as_uri())
 
 
 async def finished(app: App, document: dict[str, Any], given: JsonValue = None) -> RunRecord:
@@ -184,3 +212,147 @@ async def test_others_get_their_turn_during_a_long_chain_of_steps() -> None:
         record = await app.stores.runs.load(handle.run_id)
     assert (record.status, record.steps_executed) == ("completed", 5_001)
     assert turns >= 5
+
+
+# Answers while other steps of the run go on
+
+
+async def test_an_answer_is_taken_and_its_item_goes_on_while_other_items_execute(stores: Stores) -> None:
+    gate, noted = Gate(), Gate()
+    async with opened(ScriptedSource(acts={"do": gate, "note": noted}), stores=stores) as app:
+        handle = await asking(app, gate)
+        answered = await app.runs.answer(handle.run_id, Answer({}, interrupt_id="int_1"))
+        with anyio.fail_after(5):
+            await noted.entered.wait()
+        assert not gate.opened.is_set()
+        record = await stores.runs.load(handle.run_id)
+        assert (record.status, [asked["id"] for asked in record.interrupts]) == ("running", ["int_2"])
+        noted.opened.set()
+        gate.opened.set()
+        assert await stopped(app, answered) == "interrupted"
+        answered = await app.runs.answer(handle.run_id, Answer({}))
+        assert await stopped(app, answered) == "completed"
+
+
+async def test_an_answer_to_a_run_under_way_is_stored_before_it_is_acknowledged() -> None:
+    kept, store = watched()
+    store.holds["answered"] = anyio.Event()
+    gate, noted, heard = Gate(), Gate(), anyio.Event()
+    async with opened(ScriptedSource(acts={"do": gate, "note": noted}), stores=kept) as app:
+        handle = await asking(app, gate)
+
+        async def answer() -> None:
+            await app.runs.answer(handle.run_id, Answer({}, interrupt_id="int_2"))
+            heard.set()
+
+        with anyio.fail_after(5):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(answer)
+                await store.tried["answered"].wait()
+                await anyio.wait_all_tasks_blocked()
+                assert not heard.is_set()
+                assert not noted.entered.is_set()
+                store.holds["answered"].set()
+        assert heard.is_set()
+
+
+async def test_answers_that_come_at_once_are_all_taken_and_stored_together() -> None:
+    kept, store = watched()
+    gate = Gate()
+    async with opened(ScriptedSource(acts={"do": gate, "note": Gate()}), stores=kept) as app:
+        handle = await asking(app, gate)
+        with anyio.fail_after(5):
+            async with anyio.create_task_group() as tasks:
+                for interrupt_id in ("int_2", "int_1"):
+                    tasks.start_soon(app.runs.answer, handle.run_id, Answer({}, interrupt_id=interrupt_id))
+        assert store.reasons.count("answered") == 1
+        assert (await store.load(handle.run_id)).interrupts == ()
+
+
+@pytest.mark.parametrize(
+    ("answer", "refusal"),
+    [
+        (Answer({}), AmbiguousInterrupt),
+        (Answer({}, interrupt_id="int_9"), StaleInterrupt),
+        (Answer({"n": "one"}, interrupt_id="int_1"), InvalidResumePayload),
+        (Answer({}, interrupt_id="int_1", outcome="approved"), InvalidResumeOutcome),
+    ],
+)
+async def test_an_answer_that_a_run_under_way_refuses_changes_nothing(
+    answer: Answer, refusal: type[WfError], stores: Stores
+) -> None:
+    gate = Gate()
+    async with opened(ScriptedSource(acts={"do": gate, "note": Gate()}), stores=stores) as app:
+        handle = await asking(app, gate)
+        before = await stores.runs.load(handle.run_id)
+        with pytest.raises(refusal):
+            await app.runs.answer(handle.run_id, answer)
+        assert await stores.runs.load(handle.run_id) == before
+        gate.opened.set()
+        assert await stopped(app, handle) == "interrupted"
+        assert len((await stores.runs.load(handle.run_id)).interrupts) == 2
+
+
+async def test_an_answer_that_could_not_be_stored_is_not_acknowledged() -> None:
+    kept, store = watched()
+    gate = Gate()
+    async with opened(ScriptedSource(acts={"do": gate, "note": Gate()}), stores=kept) as app:
+        handle = await asking(app, gate)
+        store.refusals["answered"] = StoreFull("the run", "No space is left.")
+        with anyio.fail_after(5), pytest.raises(StoreFull):
+            await app.runs.answer(handle.run_id, Answer({}, interrupt_id="int_1"))
+        assert (await store.load(handle.run_id)).trace_count == 0
+
+
+async def test_an_answer_that_comes_as_the_run_stops_is_taken_after_it() -> None:
+    """The run has decided to stop, and is being stored: nobody reads what is posted to it any more."""
+    kept, store = watched()
+    store.holds["interrupted"] = anyio.Event()
+    async with opened(stores=kept) as app:
+        handle = await start(app, plan({"ask": ask()}))
+        results: list[Handle] = []
+
+        async def answer() -> None:
+            results.append(await app.runs.answer(handle.run_id, Answer({})))
+
+        with anyio.fail_after(5):
+            await store.tried["interrupted"].wait()
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(answer)
+                await anyio.wait_all_tasks_blocked()
+                assert results == []
+                store.holds["interrupted"].set()
+        assert await stopped(app, results[0]) == "completed"
+
+
+async def test_a_question_is_shown_although_the_run_has_not_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(advance, "QUESTION_STORED_AFTER_SECONDS", 0.0)
+    kept, store = watched()
+    gate = Gate()
+    async with opened(ScriptedSource(acts={"do": gate, "note": Gate()}), stores=kept) as app:
+        handle = await asking(app, gate)
+        with anyio.fail_after(5):
+            await store.tried["running"].wait()
+            await anyio.wait_all_tasks_blocked()
+        record = await store.load(handle.run_id)
+        assert (record.status, [asked["id"] for asked in record.interrupts]) == ("running", ["int_1", "int_2"])
+        assert store.reasons == ["create", "running"]
+
+
+async def asking(app: App, gate: Gate) -> Handle:
+    """Start a run of three items: one is held in a call, and two have asked, each its own question."""
+    which = {"op": "eq", "left": {"path": "context.item"}, "right": {"value": "ask"}}
+    document = plan(
+        {
+            "each": {"type": "foreach", "over": "input.items", "as": "item", "mode": "concurrent",
+                     "routes": {"loop": "which", "done": "__end__"}},
+            "which": {"type": "condition", "check": which, "routes": {"true": "ask", "false": "do"}},
+            "ask": ask("note", resume_schema={"type": "object", "properties": {"n": {"type": "integer"}}}),
+            "note": node("ops.note"),
+            "do": node("ops.do"),
+        }
+    )  # fmt: skip
+    handle = await start(app, document, {"items": ["ask", "do", "ask"]})
+    with anyio.fail_after(5):
+        await gate.entered.wait()
+    return handle

@@ -5,8 +5,10 @@ from typing import Any, cast
 import anyio
 import pytest
 
+from wf_core.errors import StaleInterrupt, WfError
+from wf_core.runtime import Answer
 from wf_core.state import RunState
-from wf_mcp.execution.live import CallEnded, CancelAsked, LiveRun
+from wf_mcp.execution.live import AnswerGiven, CallEnded, CancelAsked, LiveRun
 from wf_mcp.sources.protocol import CallResult
 
 pytestmark = pytest.mark.anyio
@@ -88,3 +90,36 @@ async def test_waiting_after_the_end_returns_at_once() -> None:
     live.end()
     with anyio.fail_after(5):
         await live.wait()
+
+
+async def test_an_answer_is_taken_refused_or_passed_over() -> None:
+    live, taken, refusal = live_run(), Answer({}), StaleInterrupt("It is not open.")
+    heard: dict[str, object] = {}
+
+    async def give(name: str, answer: Answer) -> None:
+        try:
+            heard[name] = await live.answer(answer)
+        except WfError as error:
+            heard[name] = error
+
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(give, "taken", taken)
+            tasks.start_soon(give, "refused", Answer({}))
+            tasks.start_soon(give, "unread", Answer({}))
+            await anyio.wait_all_tasks_blocked()
+            first, second, _ = (event for event in await live.receive(seconds=None) if isinstance(event, AnswerGiven))
+            assert first.answer is taken
+            first.take()
+            second.refuse(refusal)
+            await anyio.wait_all_tasks_blocked()
+            assert heard == {"taken": True, "refused": refusal}
+            live.end()
+    assert heard["unread"] is False
+
+
+async def test_an_answer_after_the_end_is_passed_over() -> None:
+    live = live_run()
+    live.end()
+    with anyio.fail_after(5):
+        assert await live.answer(Answer({})) is False

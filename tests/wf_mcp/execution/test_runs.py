@@ -306,30 +306,6 @@ async def test_a_run_that_is_over_takes_no_answer(stores: Stores) -> None:
             await app.runs.answer(handle.run_id, Answer({}, interrupt_id="int_1"))
 
 
-async def test_a_question_of_a_run_that_is_still_at_other_steps_is_answered_when_it_stops() -> None:
-    document = plan(
-        {
-            "each": {"type": "foreach", "over": "input.items", "as": "item", "mode": "concurrent",
-                     "routes": {"loop": "which", "done": "__end__"}},
-            "which": {"type": "condition", "routes": {"true": "ask", "false": "do"},
-                      "check": {"op": "eq", "left": {"path": "context.item"}, "right": {"value": "ask"}}},
-            "ask": ask(),
-            "do": node("ops.do"),
-        }
-    )  # fmt: skip
-    gate = Gate()
-    async with opened(ScriptedSource(acts={"do": gate})) as app:
-        handle = await start(app, document, {"items": ["ask", "do"]})
-        with anyio.fail_after(5):
-            await gate.entered.wait()
-        with pytest.raises(RunBusy):
-            await app.runs.answer(handle.run_id, Answer({}, interrupt_id="int_1"))
-        gate.opened.set()
-        assert await stopped(app, handle) == "interrupted"
-        answered = await app.runs.answer(handle.run_id, Answer({}, interrupt_id="int_1"))
-        assert await stopped(app, answered) == "completed"
-
-
 async def test_a_run_that_another_process_advances_is_busy(stores: Stores) -> None:
     async with opened(stores=stores) as app:
         run_id = await interrupted(app, ASK)
