@@ -181,3 +181,11 @@ def test_the_writes_of_many_items_are_visible_to_the_next_step() -> None:
     drive = begin(plan(steps, {"seen": LIST}), {"items": list(range(20))})
     drive.go(choose=lambda pending: pending[len(pending) // 2])
     assert drive.inputs[-1] == {"seen": list(range(20))}
+
+
+@pytest.mark.parametrize("schema", [{"reducer": "append"}, {"reducer": "append", "uniqueItems": True, "default": []}])
+def test_appends_meet_also_where_no_list_is_there_or_one_element_does_not_prove_it_valid(schema: Any) -> None:
+    declared = shape(a=schema)
+    layer = Layer(dict(declared.defaults))
+    meet(declared, layer, {1: [write("a", "second", "append")], 0: [write("a", "first", "append")]})
+    assert layer.whole() == {"a": ["first", "second"]}

@@ -229,6 +229,19 @@ def test_cancelling_ends_the_run_and_everything_that_was_open() -> None:
     dump_run(run)
 
 
+@pytest.mark.parametrize("steps_before", [0, 1, 2])
+def test_cancelling_leaves_nothing_behind_wherever_the_run_stands(steps_before: int) -> None:
+    inner = plan({"nap": node("t.sleep", input={"seconds": value(5)}, to="call"), "call": node()})
+    sub = {"type": "subgraph", "workflow": {"plan": inner}, "routes": {"ok": END}}
+    drive = begin(plan({"each": each("sub"), "sub": sub}), {"items": [1, 2]})
+    for _ in range(steps_before):
+        drive.look()
+        drive.wait(5)
+    cancel(drive.program, drive.run, reason=None, now=drive.now)
+    run = drive.run
+    assert (list(run.scopes), list(run.ready), run.delays, run.frames) == ([0], [], {}, {})
+
+
 def test_cancelling_notes_the_calls_that_were_in_flight() -> None:
     drive = begin(plan({"call": node(input={"a": value(1)})}))
     drive.look()
