@@ -21,7 +21,6 @@ from wf_core.state import Calling, Delayed, Frame, Looping, RunState
 from wf_core.validation.read import read_plan
 
 EXAMPLES = settings(
-    max_examples=max(1, settings().max_examples * 3 // 5),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
