@@ -72,10 +72,9 @@ def question(asked: InterruptView) -> RenderableType:
 def trace(page: TracePage) -> RenderableType:
     """Show a part of a trace as a table."""
     entries = trace_table(page.entries)
-    if not page.truncated:
+    if page.next_start is None:
         return entries
-    following = page.start + len(page.entries)
-    return Group(entries, Text(f"more: --start {following} ({page.trace_count} entries in all)", style="dim"))
+    return Group(entries, Text(f"more: --start {page.next_start} ({page.trace_count} entries in all)", style="dim"))
 
 
 def trace_table(entries: Sequence[TraceEntry]) -> RenderableType:

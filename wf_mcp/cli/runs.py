@@ -13,7 +13,7 @@ from wf_mcp.cli.documents import read_json, read_object
 from wf_mcp.cli.operate import Ticker, guard, operate, ticker
 from wf_mcp.cli.output import AsJson, console, show, status, table, when
 from wf_mcp.errors import ExitStatus
-from wf_mcp.operations import artifacts
+from wf_mcp.operations import artifacts, traces
 from wf_mcp.operations import runs as operations
 from wf_mcp.operations.caller import LOCAL_PERSON
 from wf_mcp.operations.models import ArtifactView, ResumeReadiness, RunList, RunStatus, RunSummary, TraceEntry
@@ -128,7 +128,7 @@ def trace(
     """Show what a run did, step by step."""
     page = operate(
         context,
-        lambda wf: operations.read_run_trace(wf, run_id=run_id, start=first, limit=limit, caller=LOCAL_PERSON),
+        lambda wf: traces.read_run_trace(wf, run_id=run_id, start=first, limit=limit, caller=LOCAL_PERSON),
         as_json=as_json,
     )
     show(page, pictures.trace, as_json=as_json)
@@ -210,7 +210,7 @@ async def _until_it_stops(wf: App, summary: RunSummary, progress: Ticker) -> Run
 async def _whole_trace(wf: App, run_id: str) -> list[TraceEntry]:
     entries: list[TraceEntry] = []
     while True:
-        page = await operations.read_run_trace(wf, run_id=run_id, start=len(entries), limit=PAGE, caller=LOCAL_PERSON)
+        page = await traces.read_run_trace(wf, run_id=run_id, start=len(entries), limit=PAGE, caller=LOCAL_PERSON)
         entries += page.entries
         if not page.truncated:
             return entries

@@ -169,6 +169,8 @@ class TracePage(Answer):
     limit: int
     truncated: bool
     """Whether more entries follow."""
+    next_start: int | None
+    """Where they do."""
     entries: list[TraceEntry]
 
 

@@ -11,7 +11,7 @@ from wf_core.ids import RunId
 from wf_mcp.app import App
 from wf_mcp.operations import summaries
 from wf_mcp.operations.caller import LOCAL_MODEL, Caller
-from wf_mcp.operations.checks import check_limit
+from wf_mcp.operations.checks import MOST_ROWS, check_limit
 from wf_mcp.operations.cursors import bind, release
 from wf_mcp.operations.models import PendingItem, PendingList
 
@@ -21,6 +21,8 @@ async def list_pending(
 ) -> PendingList:
     """List every open question, of one run or of all, the newest run first and its oldest question first.
 
+    A run that is still at other steps is among them as soon as its questions are stored.
+
     Raises:
         RunNotFound: there is no run of that id.
         InvalidArgument, InvalidCursor: limit or cursor are not of this list.
@@ -29,10 +31,11 @@ async def list_pending(
     filters = ("pending", caller.principal, run_id)
     last = _Place.read(release(cursor, *filters))
     page = last.page
+    running = await _running(app, caller) if run_id is None else []
     items: list[PendingItem] = []
     while True:
         records, following = await _page(app, run_id, page, limit, caller)
-        for item in _after(last, records):
+        for item in _after(last, _merged(records, running, following)):
             if len(items) == limit:
                 return PendingList(pending=items, next_cursor=bind(_Place.of(page, items[-1]).write(), *filters))
             items.append(item)
@@ -48,6 +51,30 @@ async def _page(
         return [await app.stores.runs.load(RunId(run_id), principal=caller.principal)], None
     found = await app.stores.runs.list_runs(principal=caller.principal, status="interrupted", cursor=page, limit=limit)
     return list(found.items), found.next_cursor
+
+
+async def _running(app: App, caller: Caller) -> list[RunRecord]:
+    """Give the runs that ask something although they have not stopped. Nobody has many runs under way."""
+    found: list[RunRecord] = []
+    cursor: str | None = None
+    while True:
+        page = await app.stores.runs.list_runs(
+            principal=caller.principal, status="running", cursor=cursor, limit=MOST_ROWS
+        )
+        found += [record for record in page.items if record.interrupts]
+        cursor = page.next_cursor
+        if cursor is None:
+            return found
+
+
+def _merged(stopped: list[RunRecord], running: list[RunRecord], following: str | None) -> list[RunRecord]:
+    """Put the running ones that belong on this page among the stopped ones, and take them off their list."""
+    oldest = "" if following is None else min((record.run_id for record in stopped), default="~")
+    here = [record for record in running if record.run_id > oldest]
+    running[:] = [record for record in running if record.run_id <= oldest]
+    # One that stopped after it was read as running counts as stopped.
+    known = {record.run_id: record for record in (*here, *stopped)}
+    return [known[run_id] for run_id in sorted(known, reverse=True)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,6 @@ from wf_mcp.operations.models import (
     RunRow,
     RunStatus,
     RunSummary,
-    TraceEntry,
-    TracePage,
 )
 
 
@@ -121,25 +119,6 @@ async def validate_run(app: App, *, run_id: str, caller: Caller = LOCAL_MODEL) -
     Nothing is written.
     """
     return await summaries.summarize(app, await _load(app, run_id, caller), patience=None)
-
-
-async def read_run_trace(
-    app: App, *, run_id: str, start: int = 0, limit: int = 20, caller: Caller = LOCAL_MODEL
-) -> TracePage:
-    """Read up to `limit` trace entries from `start`, which counts from 0, or from the end when negative."""
-    check_limit(limit)
-    record = await _load(app, run_id, caller)
-    first = start if start >= 0 else max(0, record.trace_count + start)
-    entries = await app.stores.runs.read_trace(record.run_id, first, limit)
-    return TracePage(
-        run_id=record.run_id,
-        status=record.status,
-        trace_count=record.trace_count,
-        start=first,
-        limit=limit,
-        truncated=first + limit < record.trace_count,
-        entries=[TraceEntry.model_validate(entry) for entry in entries],
-    )
 
 
 async def list_runs(

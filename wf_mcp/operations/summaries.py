@@ -38,6 +38,7 @@ async def summarize(app: App, record: RunRecord, *, patience: float | None = INS
         diagnostics.append(_abandoned(record))
     interrupts = [question(interrupt) for interrupt in record.interrupts]
     ready = resume_readiness(record, readiness)
+    answerable = ready == "ready" or app.runs.handle(record.run_id).live is not None
     return RunSummary(
         run_id=record.run_id,
         status=record.status,
@@ -56,7 +57,7 @@ async def summarize(app: App, record: RunRecord, *, patience: float | None = INS
         latest_checkpoint_id=f"{record.run_id}/{record.checkpoint:06d}",
         created_at=iso(record.created_at),
         updated_at=iso(record.updated_at),
-        next_actions=_next_actions(record, ready, interrupts, abandoned=abandoned),
+        next_actions=_next_actions(record, ready, interrupts if answerable else [], abandoned=abandoned),
     )
 
 
@@ -156,15 +157,16 @@ def _abandoned(record: RunRecord) -> Diagnostic:
 
 
 def _next_actions(
-    record: RunRecord, ready: ResumeReadiness, interrupts: list[InterruptView], *, abandoned: bool
+    record: RunRecord, ready: ResumeReadiness, answerable: list[InterruptView], *, abandoned: bool
 ) -> list[str]:
     name = f'run_id="{record.run_id}"'
+    answers = [answer_action(record.run_id, interrupt) for interrupt in answerable[:MOST_ACTIONS]]
     if record.status == "running":
-        return [f"cancel_run({name})"] if abandoned else [f"inspect_run({name}, wait_seconds=25)"]
+        return [f"cancel_run({name})"] if abandoned else [f"inspect_run({name}, wait_seconds=25)", *answers]
     if ready == "blocked":
         return [f"validate_run({name}) once the diagnostics are resolved", f"cancel_run({name})"]
     if ready == "ready":
-        return [answer_action(record.run_id, interrupt) for interrupt in interrupts[:MOST_ACTIONS]]
+        return answers
     if record.status == "failed":
         return [f"read_run_trace({name}, start=-5)"]
     return []

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from wf_core import jsonvalue
 from wf_core.errors import WfError
 from wf_mcp.errors import InvalidArgument, meaning
-from wf_mcp.operations import artifacts, deployments, runs
+from wf_mcp.operations import artifacts, deployments, runs, traces
 from wf_mcp.operations.caller import LOCAL_MODEL
 
 JSON = "application/json"
@@ -75,7 +75,7 @@ def add_resources(server: MCPServer[Any]) -> None:
         mime_type=JSON,
     )
     async def trace(run_id: str, start: str, limit: str, request: Request) -> str:
-        page = runs.read_run_trace(
+        page = traces.read_run_trace(
             _app(request), run_id=run_id, start=_whole("start", start), limit=_whole("limit", limit), caller=LOCAL_MODEL
         )
         return await _json(page)

@@ -70,6 +70,7 @@ def test_a_trace_names_what_was_written_and_how_long_it_took() -> None:
         start=0,
         limit=1,
         truncated=True,
+        next_start=1,
         entries=[TraceEntry.model_validate(ENTRY)],
     )
 

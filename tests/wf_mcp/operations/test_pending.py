@@ -5,7 +5,7 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.wf_mcp.scripted import ask, environment, opened, plan
+from tests.wf_mcp.scripted import Gate, ScriptedSource, ask, environment, node, opened, plan, start
 from wf_artifacts.errors import InvalidCursor, RunNotFound
 from wf_core.runtime import Answer
 from wf_mcp.app import App
@@ -102,3 +102,34 @@ async def test_a_foreign_cursor_is_refused(cursor: str) -> None:
     async with opened() as app:
         with pytest.raises(InvalidCursor):
             await list_pending(app, cursor=cursor)
+
+
+async def test_a_run_that_is_still_at_other_steps_is_among_them_in_its_place() -> None:
+    """The oldest of three runs and the newest have stopped; the one between is held in a call, and asks too."""
+    which = {"op": "eq", "left": {"path": "context.item"}, "right": {"value": 0}}
+    busy = plan(
+        {
+            **EACH["steps"],
+            "each": EACH["steps"]["each"] | {"routes": {"loop": "which", "done": "__end__"}},
+            "which": {"type": "condition", "check": which, "routes": {"true": "do", "false": "ask"}},
+            "do": node("ops.do"),
+        },
+    )
+    gate = Gate()
+    async with opened(ScriptedSource(acts={"do": gate})) as app:
+        first = await asking(app, 2)
+        held = (await start(app, busy, {"items": [0, 1, 2, 3]})).run_id
+        with anyio.fail_after(5):
+            await gate.entered.wait()
+            await app.runs.wait(await app.runs.answer(held, Answer({}, interrupt_id="int_1")), seconds=0)
+        last = await asking(app, 1)
+        expected = [(last, "int_1"), (held, "int_2"), (held, "int_3"), (first, "int_1"), (first, "int_2")]
+        assert told(await list_pending(app)) == expected
+        walked: list[tuple[str, str]] = []
+        page = await list_pending(app, limit=1)
+        while True:
+            walked += told(page)
+            if page.next_cursor is None:
+                break
+            page = await list_pending(app, limit=1, cursor=page.next_cursor)
+        assert walked == expected

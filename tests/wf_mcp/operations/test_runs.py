@@ -26,11 +26,11 @@ from wf_mcp.operations.runs import (
     cancel_run,
     inspect_run,
     list_runs,
-    read_run_trace,
     resume_run,
     run_deployment,
     validate_run,
 )
+from wf_mcp.operations.traces import read_run_trace
 
 pytestmark = pytest.mark.anyio
 
@@ -271,36 +271,9 @@ async def test_a_stop_that_finds_no_room_is_an_error_and_the_run_is_found_afterw
 # Traces and lists
 
 
-@pytest.mark.parametrize(
-    ("start", "limit", "first", "indexes", "truncated"),
-    [
-        (0, 20, 0, [0, 1, 2, 3, 4], False),
-        (1, 2, 1, [1, 2], True),
-        (-2, 20, 3, [3, 4], False),
-        (-9, 2, 0, [0, 1], True),
-        (5, 20, 5, [], False),
-        (99, 1, 99, [], False),
-    ],
-)
-async def test_a_trace_is_read_in_slices(
-    start: int, limit: int, first: int, indexes: list[int], truncated: bool
-) -> None:
-    steps = {f"s{n}": node("ops.echo", f"s{n + 1}" if n < 4 else "__end__") for n in range(5)}
-    async with opened(ScriptedSource()) as app:
-        await deployed(app, plan(steps))
-        done = await run_deployment(app, deployment_id="flow")
-        assert done.run_id is not None
-        page = await read_run_trace(app, run_id=done.run_id, start=start, limit=limit)
-    assert (page.start, page.limit, page.trace_count, page.truncated) == (first, limit, 5, truncated)
-    assert [entry.index for entry in page.entries] == indexes
-
-
 async def test_a_page_out_of_bounds_is_refused() -> None:
-    async with opened(ScriptedSource()) as app:
-        run_id = await reviewing(app)
+    async with opened() as app:
         for limit in (0, 101):
-            with pytest.raises(InvalidArgument):
-                await read_run_trace(app, run_id=run_id, limit=limit)
             with pytest.raises(InvalidArgument):
                 await list_runs(app, limit=limit)
 

@@ -14,7 +14,7 @@ import anyio
 
 from wf_core import jsonvalue
 from wf_mcp.app import App
-from wf_mcp.operations import runs
+from wf_mcp.operations import runs, traces
 from wf_mcp.operations.caller import LOCAL_PERSON
 from wf_mcp.operations.models import RunSummary
 
@@ -31,7 +31,7 @@ class Teller:
 
     async def __call__(self, _steps_executed: int = 0, _message: str = "") -> None:
         """Tell what is new; what progress says of it is in the trace, too."""
-        page = await runs.read_run_trace(
+        page = await traces.read_run_trace(
             self._wf, run_id=self._run_id, start=self._told, limit=PAGE, caller=LOCAL_PERSON
         )
         for entry in page.entries:

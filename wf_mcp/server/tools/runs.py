@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from wf_mcp.operations import runs as operations
+from wf_mcp.operations import traces
 from wf_mcp.operations.models import ResumeReadiness, RunList, RunStatus, RunSummary, TracePage
 from wf_mcp.server.arguments import Cursor, JsonObject, Limit, WholeNumber
 from wf_mcp.server.call import ToolCall
@@ -96,9 +97,10 @@ async def read_run_trace(
 ) -> TracePage:
     """Read what a run did, step by step: inputs, outputs, state changes, answers. Use it to explain or debug a run.
 
-    Start with the end (start=-10) when a run failed. Long values are shortened and marked with $truncated.
+    Start with the end (start=-10) when a run failed. Long values are shortened and marked with $truncated. Where
+    truncated is true more entries follow, from next_start.
     """
-    return await operations.read_run_trace(call.app, run_id=run_id, start=start, limit=limit, caller=call.caller)
+    return await traces.read_run_trace(call.app, run_id=run_id, start=start, limit=limit, caller=call.caller)
 
 
 async def list_runs(
