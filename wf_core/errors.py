@@ -139,7 +139,7 @@ class InvalidResumePayload(RunRefused, ValueError):
 class InvalidResult(RunRefused, ValueError):
     """What is told as a call's result cannot be one: its capability could not have given it."""
 
-    code = "invalid_input"
+    code = "invalid_result"
 
 
 class PersonRequired(RunRefused, PermissionError):

@@ -90,6 +90,7 @@ MEANINGS: Mapping[str, Meaning] = {
     "not_json": Meaning(ExitStatus.USAGE, 400),
     "invalid_input": Meaning(ExitStatus.USAGE, 422),
     "invalid_plan": Meaning(ExitStatus.USAGE, 422),
+    "invalid_result": Meaning(ExitStatus.USAGE, 422),
     "invalid_resume_payload": Meaning(ExitStatus.USAGE, 422),
     "invalid_resume_outcome": Meaning(ExitStatus.USAGE, 422),
     "input_invalid": Meaning(ExitStatus.USAGE, 422),

@@ -19,6 +19,7 @@ from wf_core.plan.steps import (
     InterruptStep,
     JoinStep,
     NodeStep,
+    ParallelStep,
     Step,
     SubgraphStep,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "Not",
     "ObjectExpression",
     "OptionalSource",
+    "ParallelStep",
     "PathExpression",
     "ReducerName",
     "Step",

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from wf_core.plan.base import STEP_ID_PATTERN, PlanRecord
+from wf_core.plan.base import STEP_ID_PATTERN, PlanRecord, StepId
 from wf_core.plan.bindings import Expression, OutputMap
 from wf_core.plan.conditions import Condition
 from wf_core.plan.refs import CapabilityRef, WorkflowRef
@@ -90,6 +90,16 @@ class ForeachStep(PlanRecord):
     description: str = ""
 
 
+class ParallelStep(PlanRecord):
+    """Run several branches at once; each sees the state from when the step began, and their writes meet at its end."""
+
+    type: Literal["parallel"]
+    branches: dict[StepId, str] = Field(min_length=1)
+    """Name -> first step. Writes are committed in this order."""
+    routes: Routes
+    description: str = ""
+
+
 class SubgraphStep(PlanRecord):
     """Run another workflow as one step."""
 
@@ -134,7 +144,7 @@ class EndStep(PlanRecord):
     description: str = ""
 
 
-AnyStep = NodeStep | ConditionStep | ForeachStep | SubgraphStep | JoinStep | InterruptStep | EndStep
+AnyStep = NodeStep | ConditionStep | ForeachStep | ParallelStep | SubgraphStep | JoinStep | InterruptStep | EndStep
 
 Step = Annotated[AnyStep, Field(discriminator="type")]
 
@@ -142,6 +152,7 @@ STEP_RECORDS: Mapping[str, type[AnyStep]] = {
     "node": NodeStep,
     "condition": ConditionStep,
     "foreach": ForeachStep,
+    "parallel": ParallelStep,
     "subgraph": SubgraphStep,
     "join": JoinStep,
     "interrupt": InterruptStep,

@@ -4,9 +4,11 @@ from typing import Any
 
 from wf_core.errors import StepFailed
 from wf_core.runtime import flow
-from wf_core.runtime.foreach import visit_foreach, visit_loop
+from wf_core.runtime.foreach import visit_foreach
 from wf_core.runtime.interrupts import visit_interrupt
+from wf_core.runtime.loops import visit_loop
 from wf_core.runtime.nodes import visit_due, visit_node
+from wf_core.runtime.parallel import visit_parallel
 from wf_core.runtime.program import (
     ConditionCode,
     EndCode,
@@ -14,6 +16,7 @@ from wf_core.runtime.program import (
     InterruptCode,
     JoinCode,
     NodeCode,
+    ParallelCode,
     SubgraphCode,
 )
 from wf_core.runtime.subgraphs import visit_ended_child, visit_subgraph
@@ -62,6 +65,8 @@ def _begin(turn: Turn, frame: Frame, max_steps: int) -> Invocation | None:
             visit_interrupt(turn, frame, code)
         case ForeachCode():
             visit_foreach(turn, frame, code)
+        case ParallelCode():
+            visit_parallel(turn, frame, code)
         case SubgraphCode():
             visit_subgraph(turn, frame, code)
         case _:
@@ -74,7 +79,7 @@ def _go_on(turn: Turn, frame: Frame) -> Invocation | None:
     match frame.activity, code:
         case Delayed(call=call), NodeCode():
             return visit_due(turn, frame, code, call)
-        case Looping() as loop, ForeachCode():
+        case Looping() as loop, ForeachCode() | ParallelCode():
             visit_loop(turn, frame, code, loop)
         case InChild() as child, SubgraphCode():
             visit_ended_child(turn, frame, code, child)

@@ -7,7 +7,7 @@ from itertools import chain
 
 from wf_core.errors import StateCorrupt, StepFailed
 from wf_core.runtime.patches import merge_writes
-from wf_core.runtime.program import ForeachCode, InterruptCode, NodeCode, Program, StepCode, SubgraphCode
+from wf_core.runtime.program import ForeachCode, InterruptCode, NodeCode, ParallelCode, Program, StepCode, SubgraphCode
 from wf_core.runtime.tree import attach, stir
 from wf_core.state import Asking, Calling, Delayed, Doubtful, Frame, InChild, Layer, Looping, RunState
 
@@ -60,6 +60,8 @@ def _check_step(run: RunState, frame: Frame) -> None:
             fits = ended is None or ended.outcome is None or ended.outcome in step.routes
         case Looping(), ForeachCode():
             fits = True
+        case Looping(items=items), ParallelCode(names=names):
+            fits = items == list(names)
         case _:
             fits = False
     if not fits:

@@ -53,6 +53,7 @@ def begin(turn: Turn, frame: Frame, code: NodeCode, call: Call) -> Invocation:
         input=call.input,
         attempt=call.attempt,
         timeout_seconds=code.step.timeout_seconds,
+        repeatable=code.contract.hints.repeatable,
     )
 
 

@@ -14,6 +14,7 @@ from wf_core.plan import (
     JoinStep,
     NodeStep,
     OptionalSource,
+    ParallelStep,
     SubgraphStep,
     WorkflowPlan,
     WorkflowRef,
@@ -78,6 +79,54 @@ class ForeachCode:
     over: Find
     collect_to: Target | None
 
+    @property
+    def concurrent(self) -> bool:
+        """Whether items keep their writes to themselves until all have ended."""
+        return self.step.mode == "concurrent"
+
+    @property
+    def width(self) -> int:
+        """Give how many items may execute at once."""
+        return self.step.max_active if self.concurrent else 1
+
+    @property
+    def gives_up(self) -> bool:
+        """Whether the first failure ends the loop."""
+        return self.step.on_item_error == "fail"
+
+    def first_step(self, index: int) -> str:
+        """Give the step at which an item begins."""
+        del index  # all begin at the same
+        return self.step.routes["loop"]
+
+    def label(self, index: int) -> str:
+        """Name an item in paths."""
+        return str(index)
+
+
+@dataclass(frozen=True, slots=True)
+class ParallelCode:
+    """A parallel step is a concurrent loop whose items are its branches, by number in the order of the plan."""
+
+    step: ParallelStep
+    names: tuple[str, ...]
+    collect_to: None = None
+    concurrent: bool = True
+    gives_up: bool = True
+
+    @property
+    def width(self) -> int:
+        """Give how many branches may execute at once: all."""
+        return len(self.names)
+
+    def first_step(self, index: int) -> str:
+        """Give the step at which a branch begins."""
+        return self.step.branches[self.names[index]]
+
+    def label(self, index: int) -> str:
+        """Name a branch in paths."""
+        return self.names[index]
+
 
 @dataclass(frozen=True, slots=True)
 class SubgraphCode:
@@ -87,7 +136,8 @@ class SubgraphCode:
     output: tuple[Mapped, ...]
 
 
-StepCode = NodeCode | ConditionCode | JoinCode | EndCode | InterruptCode | ForeachCode | SubgraphCode
+LoopCode = ForeachCode | ParallelCode
+StepCode = NodeCode | ConditionCode | JoinCode | EndCode | InterruptCode | LoopCode | SubgraphCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +197,7 @@ class _Compiler:
             EndStep: lambda _, step: EndCode(step),
             InterruptStep: self._interrupt,
             ForeachStep: self._foreach,
+            ParallelStep: lambda _, step: ParallelCode(step, tuple(step.branches)),
             SubgraphStep: self._subgraph,
         }
         return Program(

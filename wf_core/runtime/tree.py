@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from wf_core.runtime.program import Program
+from wf_core.runtime.program import LoopCode, Program
 from wf_core.state import Asking, Calling, Delayed, Doubtful, Frame, InChild, Layer, Lineage, Looping, Role, RunState
 
 
@@ -93,8 +93,8 @@ def admit(run: RunState, frame: Frame, *, within: Frame | None = None) -> None:
         # An item that executes holds its place already; no other overtakes those that wait for one.
         match outer.activity:
             case Looping() as loop if inner.index is not None and inner.busy == 0:
-                width: int = outer.program.plan.steps[outer.step_id].max_active
-                if loop.parked or loop.places >= width:
+                code: LoopCode = outer.program.steps[outer.step_id]
+                if loop.parked or loop.places >= code.width:
                     frame.parked = True
                     loop.parked.setdefault(inner.index, []).append(frame.id)
                     return
@@ -153,7 +153,7 @@ def attach(run: RunState, frame: Frame, program: Program) -> None:
         outer = run.frames[frame.parent]
         frame.prefix = (*outer.prefix, outer.step_id)
         if frame.index is not None:
-            frame.prefix += (str(frame.index),)
+            frame.prefix += (outer.program.steps[outer.step_id].label(frame.index),)
 
 
 def _shift(run: RunState, frame: Frame, by: int) -> None:

@@ -63,8 +63,9 @@ def _loops(run: RunState, frame: Frame) -> list[tuple[str, tuple[list[JsonValue]
     while inner.role == "item" and inner.parent is not None and inner.index is not None:
         outer = run.frames[inner.parent]
         step = outer.program.plan.steps[outer.step_id]
-        if not isinstance(step, ForeachStep) or not isinstance(outer.activity, Looping):
+        if not isinstance(outer.activity, Looping):
             raise AssertionError("the parent of an item is a loop")
-        found.append((step.as_, (outer.activity.items, inner.index)))
+        if isinstance(step, ForeachStep):
+            found.append((step.as_, (outer.activity.items, inner.index)))
         inner = outer
     return found

@@ -1,16 +1,29 @@
 """The graph that a plan's routes make: what can be reached, what ends, and which loop a step belongs to.
 
 Works on routes alone, as far as they could be read, so that it also sees through steps with other faults.
-A step belongs to the loop whose body reaches it; the steps reached without entering a body belong to none.
+A step belongs to the loop whose body reaches it; the steps reached without entering a body belong to none. A branch
+of a parallel step is a body too, by the name `step.branch`.
 """
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 MAX_LOOPS = 64
 """Loops inside one another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """The way from a step into a body that belongs to it."""
+
+    step_id: str
+    body: str
+    """The loop, or `step.branch`."""
+    place: tuple[str, str]
+    """Where in the step it is written."""
+    target: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +35,16 @@ class Vertex:
     alias: str = ""
     """The `as` of a foreach."""
     serial: bool = True
+    branches: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Of a parallel step: name -> first step."""
 
-    @property
-    def entry(self) -> str | None:
-        """The first step of a loop's body."""
-        return self.routes.get("loop") if self.kind == "foreach" else None
+    def entries(self, step_id: str) -> list[Entry]:
+        """List the ways into the bodies of this step."""
+        if self.kind == "foreach" and "loop" in self.routes:
+            return [Entry(step_id, step_id, ("routes", "loop"), self.routes["loop"])]
+        return [
+            Entry(step_id, f"{step_id}.{name}", ("branches", name), target) for name, target in self.branches.items()
+        ]
 
     @property
     def exits(self) -> dict[str, str]:
@@ -39,12 +57,14 @@ class Vertex:
 
 @dataclass(frozen=True, slots=True)
 class Escape:
-    """A route that leaves the body of a loop otherwise than by ending the item."""
+    """A route that leaves a body otherwise than by ending the item, or an entry to what is no body of its own."""
 
     step_id: str
-    outcome: str
+    place: tuple[str, str]
+    """Where in the step it is written."""
     target: str
-    loop: str
+    body: str
+    entering: bool
 
 
 @dataclass(slots=True)
@@ -60,11 +80,16 @@ class Graph:
 
     def context_names(self, step_id: str) -> frozenset[str]:
         """Name what the loops around a step put into `context`."""
-        aliases = [self.vertices[loop].alias for loop in self.loops[step_id]]
+        aliases = [self.vertices[loop].alias for loop in self.loops[step_id] if loop in self.vertices]
         return frozenset(name for alias in aliases for name in (alias, f"{alias}_index"))
 
+    def may_break(self, step_id: str) -> bool:
+        """Tell whether a step is in the body of a serial loop, and not in a branch inside it."""
+        around = self.loops[step_id]
+        return bool(around) and around[-1] in self.vertices and self.vertices[around[-1]].serial
+
     def bodies(self) -> dict[str, list[str]]:
-        """List the steps inside each loop, those of loops inside it included, in the order of the plan."""
+        """List the steps inside each body, those of bodies inside it included, in the order of the plan."""
         found: dict[str, list[str]] = {}
         for step_id in self.vertices:
             for loop in self.loops[step_id]:
@@ -105,38 +130,56 @@ def _vertex(step: object) -> Vertex:
     if not isinstance(step, dict):
         return Vertex("", {})
     written = cast("dict[str, Any]", step)
-    routes: Any = written.get("routes")
-    known = cast("dict[str, Any]", routes) if isinstance(routes, dict) else {}
     alias = written.get("as")
+    kind = str(written.get("type"))
     return Vertex(
-        kind=str(written.get("type")),
-        routes={outcome: target for outcome, target in known.items() if isinstance(target, str)},
+        kind=kind,
+        routes=_texts(written.get("routes")),
+        branches=_texts(written.get("branches")) if kind == "parallel" else {},
         alias=alias if isinstance(alias, str) else "",
         serial=written.get("mode", "serial") == "serial",
     )
 
 
+def _texts(value: object) -> dict[str, str]:
+    """Keep of an object what leads somewhere."""
+    members = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    return {name: target for name, target in members.items() if isinstance(target, str)}
+
+
 def _roots(leftover: list[str], vertices: Mapping[str, Vertex]) -> list[str]:
     """Order unreachable steps so that those which no other one leads to come first."""
-    targets = {target for step_id in leftover for target in vertices[step_id].routes.values() if target != step_id}
+    targets = {
+        target
+        for step_id in leftover
+        for target in (*vertices[step_id].routes.values(), *vertices[step_id].branches.values())
+        if target != step_id
+    }
     return sorted(leftover, key=lambda step_id: step_id in targets)
 
 
 def _claim_frames(graph: Graph, root: str) -> None:
     """Assign the steps reached from `root` to their loops: an outer frame as a whole before the bodies inside it."""
-    entries: deque[tuple[str, tuple[str, ...]]] = deque([(root, ())])
-    while entries:
-        entry, loops = entries.popleft()
-        if entry in graph.loops:
-            # Another frame has this step already: the loop's body begins outside of the loop.
-            graph.escapes.append(Escape(loops[-1], "loop", entry, loops[-1]))
-            continue
-        for step_id in _claim(graph, entry, loops):
-            first = graph.vertices[step_id].entry
-            if first is None or first not in graph.vertices:
+    claimed = [(step_id, ()) for step_id in _claim(graph, root, ())]
+    waiting = deque(_entries(graph, claimed))
+    while waiting:
+        entry, around = waiting.popleft()
+        if entry.target in graph.loops:
+            # Another frame has this step already: the body begins outside of itself.
+            graph.escapes.append(Escape(entry.step_id, entry.place, entry.target, entry.body, entering=True))
+        else:
+            inside = (*around, entry.body)
+            waiting += _entries(graph, [(step_id, inside) for step_id in _claim(graph, entry.target, inside)])
+
+
+def _entries(graph: Graph, steps: list[tuple[str, tuple[str, ...]]]) -> Iterator[tuple[Entry, tuple[str, ...]]]:
+    """Yield the ways into the bodies of steps that were just claimed, with the bodies around each."""
+    for step_id, around in steps:
+        for entry in graph.vertices[step_id].entries(step_id):
+            if entry.target not in graph.vertices:
                 continue
-            if len(loops) < MAX_LOOPS:
-                entries.append((first, (*loops, step_id)))
+            if len(around) < MAX_LOOPS:
+                yield entry, around
             else:
                 graph.too_deep.append(step_id)
 
@@ -153,5 +196,5 @@ def _claim(graph: Graph, entry: str, loops: tuple[str, ...]) -> list[str]:
                 graph.loops[target] = loops
                 claimed.append(target)
             elif loops and graph.loops[target] != loops:
-                graph.escapes.append(Escape(step_id, outcome, target, loops[-1]))
+                graph.escapes.append(Escape(step_id, ("routes", outcome), target, loops[-1], entering=False))
     return claimed

@@ -1,12 +1,12 @@
-"""Checks what the items of concurrent loops may write beside each other."""
+"""Checks what the items of concurrent loops, and the branches of parallel steps, may write beside each other."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
 from wf_core.errors import InvalidPath
-from wf_core.paths import Segments, format_path, parse_state_target
-from wf_core.plan import ForeachStep, InterruptStep, NodeStep, SubgraphStep
+from wf_core.paths import Segments, format_path, overlaps, parse_state_target
+from wf_core.plan import ForeachStep, InterruptStep, NodeStep, ParallelStep, SubgraphStep
 from wf_core.plan.reducers import MERGEABLE
 from wf_core.plan.steps import AnyStep, CollectErrors
 from wf_core.schemas import JsonSchema
@@ -26,16 +26,24 @@ class _Write:
 def check_concurrent_writes(
     steps: Mapping[str, AnyStep], graph: Graph, state_schema: JsonSchema, found: Findings
 ) -> None:
-    """Report state paths that several items of one concurrent loop may write and whose reducer keeps only one write.
+    """Report state paths that several items or branches may write and whose reducer keeps only one write.
 
     An issue also where only some items come to the write: which ones they are is known only when it is too late.
     """
     bodies = graph.bodies()
-    for loop, step in steps.items():
-        if isinstance(step, ForeachStep) and step.mode == "concurrent":
-            inside = [inner for inner in bodies.get(loop, ()) if inner in steps]
-            writes = [write for inner in inside for write in _writes_of(steps[inner], found.at("steps", inner))]
-            _check_loop(loop, writes, state_schema)
+
+    def writes_in(body: str) -> list[_Write]:
+        inside = [inner for inner in bodies.get(body, ()) if inner in steps]
+        return [write for inner in inside for write in _writes_of(steps[inner], found.at("steps", inner))]
+
+    for step_id, step in steps.items():
+        match step:
+            case ForeachStep(mode="concurrent"):
+                _check_loop(step_id, writes_in(step_id), state_schema)
+            case ParallelStep(branches=branches):
+                _check_branches(step_id, {name: writes_in(f"{step_id}.{name}") for name in branches}, state_schema)
+            case _:
+                pass
 
 
 def _check_loop(loop: str, writes: list[_Write], state_schema: JsonSchema) -> None:
@@ -55,6 +63,29 @@ def _check_loop(loop: str, writes: list[_Write], state_schema: JsonSchema) -> No
                 f"Items of `{loop}` write both `{format_path(('state', *outer))}` and, inside it, `{text}`.",
                 "Let the items write one of the two, or make the loop serial.",
             )
+
+
+def _check_branches(step_id: str, branches: Mapping[str, list[_Write]], state_schema: JsonSchema) -> None:
+    """Compare each branch with those before it: what one branch writes again and again is its own affair."""
+    earlier: list[tuple[str, _Write]] = []
+    for name, writes in branches.items():
+        for write in writes:
+            clash = next((other for other in earlier if _clash(write, other[1], state_schema)), None)
+            if clash is not None:
+                one, other = (format_path(("state", *each.segments)) for each in (clash[1], write))
+                write.found.error(
+                    "conflicting_concurrent_write",
+                    f"The branch `{clash[0]}` of `{step_id}` writes `{one}` and the branch `{name}` writes `{other}`.",
+                    "Let each branch write paths of its own, or give the path a reducer that joins writes.",
+                )
+        earlier += [(name, write) for write in writes]
+
+
+def _clash(one: _Write, other: _Write, state_schema: JsonSchema) -> bool:
+    if one.segments != other.segments:
+        return overlaps(one.segments, other.segments)
+    joined = reducer_at(state_schema, one.segments)
+    return not all(write.appends or joined in MERGEABLE for write in (one, other))
 
 
 def _outer(segments: Segments, written: set[Segments]) -> Segments | None:

@@ -5,6 +5,8 @@ from wf_core.validation.draft import Draft
 from wf_core.validation.graph import MAX_LOOPS, Graph
 from wf_core.validation.report import Findings
 
+_ENDING = f"Route to {END} to end the item or branch, or to {BREAK} to leave a serial loop."
+
 
 def check_routes(draft: Draft, graph: Graph, found: Findings) -> None:
     """Report what is wrong with the start, the targets of routes, loop bodies and workflow outcomes."""
@@ -12,33 +14,42 @@ def check_routes(draft: Draft, graph: Graph, found: Findings) -> None:
     if start is not None and start not in graph.vertices:
         found.at("start").unknown("unknown_start", f"There is no step `{start}`.", start, graph.vertices)
     for step_id, vertex in graph.vertices.items():
+        here = found.at("steps", step_id)
         for outcome, target in vertex.routes.items():
-            _check_target(step_id, outcome, target, graph, found.at("steps", step_id, "routes", outcome))
+            _check_target(step_id, outcome, target, graph, here.at("routes", outcome))
+        for name, target in vertex.branches.items():
+            if target != END:
+                _check_exists(target, graph, here.at("branches", name))
+    _check_bodies(graph, found)
+    if "outcomes" not in draft.unread:
+        _check_workflow_outcomes(draft, graph, found)
+
+
+def _check_bodies(graph: Graph, found: Findings) -> None:
+    """Report bodies that are not closed in themselves."""
     for step_id in graph.too_deep:
         found.at("steps", step_id).error("invalid_type", f"Loops nest deeper than {MAX_LOOPS} levels here.")
     for escape in graph.escapes:
-        here = found.at("steps", escape.step_id, "routes", escape.outcome)
-        if escape.step_id == escape.loop:
+        here = found.at("steps", escape.step_id, *escape.place)
+        if escape.entering:
             here.error(
                 "loop_body_escape",
-                f"The body of `{escape.loop}` begins at `{escape.target}`, which is also reached from outside of it.",
-                "A body belongs to its loop: let no other route lead into it.",
+                f"The body of `{escape.body}` begins at `{escape.target}`, which is also reached from outside of it.",
+                "A body belongs to its loop or branch: let no other route lead into it.",
             )
         else:
             here.error(
                 "loop_body_escape",
-                f"`{escape.step_id}` is in the body of `{escape.loop}`, and `{escape.target}` is not.",
-                f"Route to {END} to end the item, or to {BREAK} to leave a serial loop.",
+                f"`{escape.step_id}` is in the body of `{escape.body}`, and `{escape.target}` is not.",
+                _ENDING,
             )
     for step_id, vertex in graph.vertices.items():
         if vertex.kind == "end" and graph.loops[step_id]:
             found.at("steps", step_id).error(
                 "end_in_loop_body",
-                f"`{step_id}` would end the workflow from inside the loop `{graph.loops[step_id][-1]}`.",
-                f"Route to {END} to end the item, or to {BREAK} to leave a serial loop.",
+                f"`{step_id}` would end the workflow from inside the body of `{graph.loops[step_id][-1]}`.",
+                _ENDING,
             )
-    if "outcomes" not in draft.unread:
-        _check_workflow_outcomes(draft, graph, found)
 
 
 def warn_of_dead_ends(graph: Graph, found: Findings) -> None:
@@ -56,17 +67,17 @@ def warn_of_dead_ends(graph: Graph, found: Findings) -> None:
 
 
 def _check_target(step_id: str, outcome: str, target: str, graph: Graph, found: Findings) -> None:
-    if target in graph.vertices:
-        return
     if target not in (END, BREAK):
-        known = [*graph.vertices, END]
-        found.unknown("unknown_route_target", f"There is no step `{target}`.", target, known)
+        _check_exists(target, graph, found)
     elif outcome not in graph.vertices[step_id].exits:
         found.error("unknown_route_target", "`loop` names the first step of the body.")
-    elif target == BREAK:
-        loops = graph.loops[step_id]
-        if not loops or not graph.vertices[loops[-1]].serial:
-            found.error("unknown_route_target", f"{BREAK} stands only in the body of a serial loop.")
+    elif target == BREAK and not graph.may_break(step_id):
+        found.error("unknown_route_target", f"{BREAK} stands only in the body of a serial loop.")
+
+
+def _check_exists(target: str, graph: Graph, found: Findings) -> None:
+    if target not in graph.vertices:
+        found.unknown("unknown_route_target", f"There is no step `{target}`.", target, [*graph.vertices, END])
 
 
 def _check_workflow_outcomes(draft: Draft, graph: Graph, found: Findings) -> None:

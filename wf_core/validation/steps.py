@@ -11,6 +11,7 @@ from wf_core.plan import (
     InterruptStep,
     JoinStep,
     NodeStep,
+    ParallelStep,
     SubgraphStep,
 )
 from wf_core.plan.steps import AnyStep, CollectErrors
@@ -47,6 +48,8 @@ def check_step(step: AnyStep, scope: Scope, known: Surroundings, found: Findings
             _check_outcomes(step.routes, ("true", "false"), found)
         case ForeachStep():
             _check_foreach(step, scope, found)
+        case ParallelStep():
+            _check_outcomes(step.routes, ("done",), found)
         case SubgraphStep():
             _check_subgraph(step, scope, known, found)
         case JoinStep():

@@ -26,6 +26,7 @@ from wf_core.plan.steps import (
     InterruptStep,
     JoinStep,
     NodeStep,
+    ParallelStep,
     Step,
     SubgraphStep,
 )
@@ -70,7 +71,13 @@ def mermaid(plan: WorkflowPlan) -> str:
 
 def routes(step: Step) -> Mapping[str, str]:
     """Give where a step can go on to, by outcome."""
-    return {} if isinstance(step, EndStep) else step.routes
+    match step:
+        case EndStep():
+            return {}
+        case ParallelStep():
+            return {**step.branches, **step.routes}
+        case _:
+            return step.routes
 
 
 def describe(step: Step) -> str:
@@ -88,6 +95,8 @@ def describe(step: Step) -> str:
             return f"ends: {step.outcome}"
         case ForeachStep():
             return f"for each {step.as_} of {step.over}, {step.mode}"
+        case ParallelStep():
+            return f"at once: {', '.join(step.branches)}"
         case SubgraphStep():
             child = step.workflow
             return f"runs {child.artifact_id} {child.version}" if child.artifact_id else "runs the plan inside it"
@@ -180,7 +189,7 @@ def _shape(step: Step) -> tuple[str, str]:
             return "[/", "/]"
         case EndStep() | JoinStep():
             return "([", "])"
-        case ForeachStep() | SubgraphStep():
+        case ForeachStep() | ParallelStep() | SubgraphStep():
             return "[[", "]]"
         case NodeStep():
             return "[", "]"

@@ -20,6 +20,7 @@ SMALLEST: dict[str, dict[str, Any]] = {
     "node": {"use": "a.b", "routes": {}},
     "condition": {"check": {"op": "exists", "path": "state.a"}, "routes": {}},
     "foreach": {"over": "input.items", "as": "item", "routes": {}},
+    "parallel": {"branches": {"a": "one"}, "routes": {}},
     "subgraph": {"workflow": {"plan": {}}, "routes": {}},
     "join": {"routes": {}},
     "interrupt": {"kind": "question", "routes": {}},

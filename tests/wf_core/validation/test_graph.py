@@ -52,14 +52,14 @@ def test_a_route_out_of_a_body_or_back_to_the_loop_escapes() -> None:
         "after": step(),
     }
     assert build_graph(steps, "each").escapes == [
-        Escape("body", "to_after", "after", "each"),
-        Escape("body", "to_each", "each", "each"),
+        Escape("body", ("routes", "to_after"), "after", "each", entering=False),
+        Escape("body", ("routes", "to_each"), "each", "each", entering=False),
     ]
 
 
 def test_a_body_that_is_reached_from_outside_escapes_at_its_loop() -> None:
     steps = {"each": loop("body", "body"), "body": step("__end__")}
-    assert build_graph(steps, "each").escapes == [Escape("each", "loop", "body", "each")]
+    assert build_graph(steps, "each").escapes == [Escape("each", ("routes", "loop"), "body", "each", entering=True)]
 
 
 def test_the_body_of_one_loop_is_outside_of_another() -> None:
@@ -69,7 +69,7 @@ def test_the_body_of_one_loop_is_outside_of_another() -> None:
         "body": step("__end__"),
         "other": step("body"),
     }
-    assert build_graph(steps, "one").escapes == [Escape("other", "to_body", "body", "two")]
+    assert build_graph(steps, "one").escapes == [Escape("other", ("routes", "to_body"), "body", "two", entering=False)]
 
 
 def test_steps_that_nothing_leads_to_are_not_reachable_and_still_have_loops() -> None:
