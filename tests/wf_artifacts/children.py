@@ -1,4 +1,4 @@
-"""Processes for the tests of the file tree: `python -m tests.wf_artifacts.children COMMAND HOME` prints JSON.
+"""Processes that share a store: `python -m tests.wf_artifacts.children COMMAND URL` prints JSON.
 
 One process is started and forks those that race or die, which takes milliseconds where starting them takes seconds.
 """
@@ -7,6 +7,7 @@ import json
 import os
 import random
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Coroutine
 from itertools import count
@@ -40,22 +41,22 @@ HELD: list[Claim] = []
 """Claims that are held until the process ends."""
 
 
-def claims(home: Path) -> list[list[bool]]:
-    """Let processes claim one run at the same instant, and tell for each round who holds it."""
-    begun = record()
-    run_async(home, lambda stores: start_and_release(stores.runs, begun))
+def claims(url: str) -> list[list[bool]]:
+    """Let processes claim a run at the same instant, and tell for each round who holds it."""
+    runs = [record(new_run_id(number)) for number in range(ROUNDS)]
+    run_async(url, lambda stores: start_and_release(stores.runs, *runs))
 
-    async def attempt(stores: Stores, _: int) -> bool:
+    async def attempt(stores: Stores, begun: RunRecord) -> bool:
         try:
             HELD.append(await stores.runs.claim(begun.run_id))
         except RunBusy:
             return False
         return True
 
-    return [race(home, attempt) for _ in range(ROUNDS)]
+    return [race(url, lambda stores, _, begun=begun: attempt(stores, begun)) for begun in runs]
 
 
-def keys(home: Path) -> list[list[tuple[str, bool]]]:
+def keys(url: str) -> list[list[tuple[str, bool]]]:
     """Let processes create runs with one key at the same instant: which run each got, and whether it made it."""
 
     async def attempt(stores: Stores, racer: int, number: int) -> tuple[str, bool]:
@@ -63,10 +64,10 @@ def keys(home: Path) -> list[list[tuple[str, bool]]]:
         made = await stores.runs.create(begun, environment(), checkpoint(begun))
         return made.record.run_id, made.created
 
-    return [race(home, lambda stores, racer, n=number: attempt(stores, racer, n)) for number in range(ROUNDS)]
+    return [race(url, lambda stores, racer, n=number: attempt(stores, racer, n)) for number in range(ROUNDS)]
 
 
-def versions(home: Path) -> list[list[int]]:
+def versions(url: str) -> list[list[int]]:
     """Let processes save plans of their own under one id at the same instant: which number each got."""
 
     async def attempt(stores: Stores, racer: int) -> int:
@@ -76,11 +77,11 @@ def versions(home: Path) -> list[list[int]]:
         )
         return saved.version
 
-    return [race(home, attempt) for _ in range(ROUNDS)]
+    return [race(url, attempt) for _ in range(ROUNDS)]
 
 
-def crashes(home: Path) -> list[tuple[str, str]]:
-    """Kill a process before every single change of files that it makes: what it was doing, to which run."""
+def crashes(url: str) -> list[tuple[str, str]]:
+    """Kill a process at every moment of every change that it makes: what it was doing, to which run."""
     acts: dict[str, Callable[[Stores, RunRecord], Coroutine[Any, Any, Any]]] = {
         "create": create,
         "commit": commit,
@@ -93,24 +94,24 @@ def crashes(home: Path) -> list[tuple[str, str]]:
         for point in count():
             begun = record(new_run_id(next(numbers)), idempotency_key=f"{name} {point}")
             if act is not create:
-                run_async(home, lambda stores, begun=begun: start_and_release(stores.runs, begun))
-            if dies(home, lambda stores, act=act, begun=begun: act(stores, begun), point):
+                run_async(url, lambda stores, begun=begun: start_and_release(stores.runs, begun))
+            if dies(url, lambda stores, act=act, begun=begun: act(stores, begun), point):
                 crashed.append((name, begun.run_id))
             elif (survived := survived + 1) == MOST_CHANGES_APART:
                 break
     return crashed
 
 
-def kills(home: Path) -> dict[RunId, int]:
+def kills(url: str) -> dict[RunId, int]:
     """Kill processes that commit one state after the other: how many each had acknowledged, at least."""
     runs = [record(new_run_id(number)) for number in range(RACERS)]
-    run_async(home, lambda stores: start_and_release(stores.runs, *runs))
+    run_async(url, lambda stores: start_and_release(stores.runs, *runs))
     children: list[tuple[int, int]] = []
     for begun in runs:
         reading, writing = os.pipe()
         child = os.fork()
         if not child:
-            run_async(home, lambda stores, begun=begun, writing=writing: commit_on_and_on(stores, begun, writing))
+            run_async(url, lambda stores, begun=begun, writing=writing: commit_on_and_on(stores, begun, writing))
         os.close(writing)
         children.append((child, reading))
     acknowledged: dict[RunId, int] = {}
@@ -143,22 +144,31 @@ async def commit_on_and_on(stores: Stores, begun: RunRecord, acknowledging: int)
         begun = moved
 
 
-def run_async(home: Path, work: Callable[[Stores], Coroutine[Any, Any, Any]]) -> Any:
-    """Run `work` over stores of its own."""
-    return anyio.run(work, open_stores(f"file://{home}"))
+def run_async(url: str, work: Callable[[Stores], Coroutine[Any, Any, Any]]) -> Any:
+    """Run `work` over stores of its own. They are closed, so nothing of them is inherited by a process forked later."""
+
+    async def over_stores() -> Any:
+        stores = open_stores(url)
+        try:
+            return await work(stores)
+        finally:
+            if not HELD:
+                await stores.close()
+
+    return anyio.run(over_stores)
 
 
-def dies(home: Path, work: Callable[[Stores], Coroutine[Any, Any, Any]], point: int) -> bool:
-    """Run `work` in a process that is killed before a change of files; False where it makes fewer."""
+def dies(url: str, work: Callable[[Stores], Coroutine[Any, Any, Any]], point: int) -> bool:
+    """Run `work` in a process that is killed at a moment of its changes; False where it has fewer."""
     child = os.fork()
     if not child:
         with at_change(point, die, moments=EVERY_MOMENT):
-            run_async(home, work)
+            run_async(url, work)
         os._exit(0)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
 
 
-def race(home: Path, attempt: Callable[[Stores, int], Coroutine[Any, Any, Any]]) -> list[Any]:
+def race(url: str, attempt: Callable[[Stores, int], Coroutine[Any, Any, Any]]) -> list[Any]:
     """Let processes attempt the same at the same instant, and give the answers. They end after the last answer."""
     gate, opening = os.pipe()
     door, leaving = os.pipe()
@@ -170,7 +180,7 @@ def race(home: Path, attempt: Callable[[Stores, int], Coroutine[Any, Any, Any]])
             os.close(opening)
             os.close(leaving)
             os.read(gate, 1)
-            answer = run_async(home, lambda stores, number=number: attempt(stores, number))
+            answer = run_async(url, lambda stores, number=number: attempt(stores, number))
             os.write(writing, json.dumps(answer).encode())
             os.close(writing)
             os.read(door, 1)
@@ -188,7 +198,7 @@ def race(home: Path, attempt: Callable[[Stores, int], Coroutine[Any, Any, Any]])
     return answers
 
 
-COMMANDS: dict[str, Callable[[Path], Any]] = {
+COMMANDS: dict[str, Callable[[str], Any]] = {
     "claims": claims,
     "keys": keys,
     "versions": versions,
@@ -196,5 +206,18 @@ COMMANDS: dict[str, Callable[[Path], Any]] = {
     "kills": kills,
 }
 
+
+def children(command: str, url: str) -> Any:
+    """Run a command in a process of its own, and give what it prints."""
+    ran = subprocess.run(
+        [sys.executable, "-m", "tests.wf_artifacts.children", command, url],
+        capture_output=True,
+        check=True,
+        timeout=50,
+    )
+    return json.loads(ran.stdout)
+
+
 if __name__ == "__main__":
-    json.dump(COMMANDS[sys.argv[1]](Path(sys.argv[2])), sys.stdout)
+    open_stores(sys.argv[2])  # so that those that are forked find every module loaded
+    json.dump(COMMANDS[sys.argv[1]](sys.argv[2]), sys.stdout)

@@ -1,7 +1,8 @@
 """Every store on every backend."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -44,19 +45,47 @@ def database_url(request: pytest.FixtureRequest) -> str:
     return request.getfixturevalue(request.param)
 
 
+@pytest.fixture
+def memory() -> str:
+    return "memory://"
+
+
+@pytest.fixture
+def file(home: Path) -> str:
+    """The address of a folder that the first write makes."""
+    return f"file://{home}"
+
+
 @pytest.fixture(params=["memory", "file", "sqlite", "postgres"])
-async def stores(request: pytest.FixtureRequest, home: Path) -> AsyncIterator[Stores]:
+async def stores(request: pytest.FixtureRequest) -> AsyncIterator[Stores]:
     """Stores that keep nothing yet."""
-    match request.param:
-        case "memory":
-            url = "memory://"
-        case "file":
-            url = f"file://{home}"
-        case database:
-            url = request.getfixturevalue(database)
-    opened = open_stores(url)
+    opened = open_stores(request.getfixturevalue(request.param))
     yield opened
     await opened.close()
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A store that processes share."""
+
+    url: str
+    leftovers: Callable[[], list[Path]]
+    """Gives the files that have no business there once everybody has closed it."""
+    end_leases: Callable[[], None]
+    """Lets the time pass after which a process that ended is believed to be gone, where that is not seen at once."""
+
+
+@pytest.fixture(params=["file", "sqlite", "postgres"])
+def shared(request: pytest.FixtureRequest, home: Path) -> Shared:
+    url = request.getfixturevalue(request.param)
+    match request.param:
+        case "postgres":
+            server: PostgresServer = request.getfixturevalue("postgres_server")
+            return Shared(url, list, server.end_leases)
+        case "sqlite":
+            return Shared(url, lambda: [path for path in home.iterdir() if path.name != "wf.db"], lambda: None)
+        case _:
+            return Shared(url, lambda: [path for path in home.rglob("*") if path.name.endswith(".tmp")], lambda: None)
 
 
 @pytest.fixture

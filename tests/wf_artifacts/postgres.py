@@ -57,6 +57,11 @@ class PostgresServer:
                 if table not in _PART_OF_THE_SCHEMA:
                     connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
 
+    def end_leases(self) -> None:
+        """Let every process that claimed something be believed to be gone."""
+        with psycopg.connect(self.url) as connection:
+            connection.execute("UPDATE wf_owners SET expires_at = 0")
+
     def forget_schema(self) -> None:
         """Be as new."""
         with psycopg.connect(self.url) as connection:

@@ -1,10 +1,12 @@
-"""What a store of runs finds again, held against every backend: traces, lists, close ids."""
+"""What a store of runs finds again, and what processes that share it can do to it, held against every backend."""
 
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from tests.wf_artifacts.children import children
+from tests.wf_artifacts.conftest import Shared
 from tests.wf_artifacts.samples import (
     NOW,
     Start,
@@ -18,6 +20,7 @@ from tests.wf_artifacts.samples import (
 )
 from wf_artifacts.errors import InvalidCursor, RunNotFound
 from wf_artifacts.runs.store import RunStore
+from wf_artifacts.stores import open_stores
 from wf_core.ids import DeploymentId, RunId
 
 pytestmark = pytest.mark.anyio
@@ -169,3 +172,100 @@ class TestAbandonedRuns:
         assert await runs.abandoned() == [begun.run_id]
         await runs.delete(begun.run_id)
         assert await runs.abandoned() == []
+
+
+class TestCrashing:
+    async def test_a_process_killed_at_any_moment_of_a_change_leaves_the_state_before_or_after(
+        self, shared: Shared
+    ) -> None:
+        crashed: list[tuple[str, RunId]] = children("crashes", shared.url)
+        shared.end_leases()
+        stores = open_stores(shared.url)
+        runs = stores.runs
+        assert len(crashed) > 30
+        ends: set[tuple[str, bool]] = set()
+        for name, run_id in crashed:
+            assert await self.is_whole(runs, run_id) or name != "commit"
+            ends.add((name, await self.happened(runs, name, run_id)))
+        assert ends == {(name, happened) for name in ("create", "commit", "delete") for happened in (True, False)}
+        await self.no_key_is_burned(runs, [run_id for name, run_id in crashed if name == "create"])
+        await stores.close()
+        assert shared.leftovers() == []
+
+    @staticmethod
+    async def no_key_is_burned(runs: RunStore, created: list[RunId]) -> None:
+        listed = [run.run_id for run in (await runs.list_runs(principal=None, limit=200)).items]
+        assert len(listed) == len(set(listed)) > 10
+        for run_id in listed:
+            async with await runs.claim(run_id):
+                pass
+        for point, run_id in enumerate(created):
+            again = record(new_run_id(1000 + point), idempotency_key=f"create {point}")
+            made = await runs.create(again, environment(), checkpoint(again))
+            assert made.created == (run_id not in listed)
+            assert made.record.run_id == (again.run_id if made.created else run_id)
+            if made.claim is not None:
+                await made.claim.release()
+
+    async def test_a_process_killed_while_it_commits_loses_nothing_acknowledged(self, shared: Shared) -> None:
+        killed = children("kills", shared.url)
+        shared.end_leases()
+        stores = open_stores(shared.url)
+        runs = stores.runs
+        for run_id, acknowledged in killed.items():
+            stored = await runs.load(run_id)
+            assert stored.steps_executed >= acknowledged
+            assert await self.is_whole(runs, run_id)
+            async with await runs.claim(run_id) as claim:
+                moved = following(stored, entries=3, steps_executed=stored.steps_executed + 1)
+                state = checkpoint(moved, b'{"steps":%d}' % moved.steps_executed)
+                await runs.commit(claim, moved, checkpoint=state, trace=trace(stored, 3))
+            assert await self.is_whole(runs, run_id)
+        await stores.close()
+        assert shared.leftovers() == []
+
+    @staticmethod
+    async def is_whole(runs: RunStore, run_id: RunId) -> bool:
+        """Tell whether a run is there; if so, record, checkpoint, trace and definitions agree."""
+        try:
+            stored = await runs.load(run_id)
+        except RunNotFound:
+            return False
+        state = await runs.load_checkpoint(run_id)
+        steps = stored.steps_executed
+        assert (state.sequence, stored.checkpoint, stored.trace_count) == (steps + 1, steps + 1, 3 * steps)
+        assert state.state == (b'{"steps":%d}' % steps if steps else b'{"at":"start"}')
+        assert [entry["index"] for entry in await runs.read_trace(run_id, 0, 1000)] == list(range(3 * steps))
+        assert await runs.load_environment(run_id) == environment()
+        return True
+
+    @staticmethod
+    async def happened(runs: RunStore, name: str, run_id: RunId) -> bool:
+        try:
+            stored = await runs.load(run_id)
+        except RunNotFound:
+            return name == "delete"
+        return name == "create" or (name == "commit" and stored.steps_executed == 1)
+
+
+class TestRacing:
+    async def test_of_many_processes_one_holds_a_run_and_lets_go_when_it_ends(self, shared: Shared) -> None:
+        for held in children("claims", shared.url):
+            assert sum(held) == 1
+        shared.end_leases()
+        stores = open_stores(shared.url)
+        listed = await stores.runs.list_runs(principal=None, limit=100)
+        assert await stores.runs.abandoned() == [run.run_id for run in listed.items]
+        for run in listed.items:
+            async with await stores.runs.claim(run.run_id):
+                pass
+        await stores.close()
+
+    async def test_of_many_processes_with_one_key_one_creates(self, shared: Shared) -> None:
+        rounds = children("keys", shared.url)
+        for answers in rounds:
+            assert sum(created for _, created in answers) == 1
+            assert len({run_id for run_id, _ in answers}) == 1
+        stores = open_stores(shared.url)
+        assert len((await stores.runs.list_runs(principal=None, limit=100)).items) == len(rounds)
+        await stores.close()

@@ -24,7 +24,7 @@ def migrate(connection: Connection, migrations: Sequence[Sequence[str]]) -> None
     if found > len(migrations):
         raise FormatTooNew(document="database", found=found, supported=len(migrations))
     for migration in migrations[found:]:
-        for statement in migration:
-            with step("change", "schema"):
+        with step("change", "schema"):
+            for statement in migration:
                 connection.run(statement)
-        connection.run("UPDATE wf_schema SET version = version + 1")
+            connection.run("UPDATE wf_schema SET version = version + 1")

@@ -1,8 +1,6 @@
 """What only files can do to a catalog: damage, crashes, a full disk, processes side by side."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
@@ -186,14 +184,3 @@ async def test_a_home_that_is_no_folder_is_unavailable(tmp_path: Path) -> None:
     for attempt in (catalog.list_artifacts(limit=1), save(catalog, "a"), catalog.load_deployment(PUBLISH)):
         with pytest.raises(StoreUnavailable):
             await attempt
-
-
-def test_processes_that_save_at_once_never_get_the_same_number(home: Path) -> None:
-    ran = subprocess.run(
-        [sys.executable, "-m", "tests.wf_artifacts.children", "versions", str(home)],
-        capture_output=True,
-        check=True,
-        timeout=50,
-    )
-    numbers = [number for answers in json.loads(ran.stdout) for number in answers]
-    assert sorted(numbers) == list(range(1, len(numbers) + 1))

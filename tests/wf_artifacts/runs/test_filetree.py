@@ -1,10 +1,7 @@
 """What only files can do to runs: crash halfway, fill the disk, be shared by processes, be left behind."""
 
-import json
 import resource
 import stat
-import subprocess
-import sys
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -24,10 +21,9 @@ from tests.wf_artifacts.samples import (
     start_and_release,
     trace,
 )
-from wf_artifacts.errors import RunNotFound, StoreFull, StoreUnavailable
+from wf_artifacts.errors import StoreFull, StoreUnavailable
 from wf_artifacts.runs.store import RunStore
 from wf_artifacts.stores import open_stores
-from wf_core.ids import RunId
 
 pytestmark = pytest.mark.anyio
 
@@ -35,17 +31,6 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture
 def runs(home: Path) -> RunStore:
     return open_stores(f"file://{home}").runs
-
-
-def children(command: str, home: Path) -> Any:
-    """Run a command of `tests.wf_artifacts.children`."""
-    ran = subprocess.run(
-        [sys.executable, "-m", "tests.wf_artifacts.children", command, str(home)],
-        capture_output=True,
-        check=True,
-        timeout=50,
-    )
-    return json.loads(ran.stdout)
 
 
 def leftovers(home: Path) -> list[Path]:
@@ -68,92 +53,7 @@ def modes(home: Path) -> tuple[set[int], set[int]]:
     return folders, files
 
 
-class TestCrashing:
-    async def test_a_process_killed_before_any_change_leaves_the_state_before_or_after(
-        self, home: Path, runs: RunStore
-    ) -> None:
-        crashed: list[tuple[str, RunId]] = children("crashes", home)
-        assert len(crashed) > 30
-        ends: set[tuple[str, bool]] = set()
-        for name, run_id in crashed:
-            assert await self.is_whole(runs, run_id) or name != "commit"
-            ends.add((name, await self.happened(runs, name, run_id)))
-        assert ends == {(name, happened) for name in ("create", "commit", "delete") for happened in (True, False)}
-        await self.nothing_is_left_and_no_key_is_burned(
-            home, runs, [run_id for name, run_id in crashed if name == "create"]
-        )
-
-    @staticmethod
-    async def nothing_is_left_and_no_key_is_burned(home: Path, runs: RunStore, created: list[RunId]) -> None:
-        listed = [run.run_id for run in (await runs.list_runs(principal=None, limit=200)).items]
-        assert len(listed) == len(set(listed)) > 10
-        for run_id in listed:
-            async with await runs.claim(run_id):
-                pass
-        for point, run_id in enumerate(created):
-            again = record(new_run_id(1000 + point), idempotency_key=f"create {point}")
-            made = await runs.create(again, environment(), checkpoint(again))
-            assert made.created == (run_id not in listed)
-            assert made.record.run_id == (again.run_id if made.created else run_id)
-            if made.claim is not None:
-                await made.claim.release()
-        assert leftovers(home) == []
-
-    async def test_a_process_killed_while_it_commits_loses_nothing_acknowledged(
-        self, home: Path, runs: RunStore
-    ) -> None:
-        for run_id, acknowledged in children("kills", home).items():
-            stored = await runs.load(run_id)
-            assert stored.steps_executed >= acknowledged
-            assert await self.is_whole(runs, run_id)
-            async with await runs.claim(run_id) as claim:
-                moved = following(stored, entries=3, steps_executed=stored.steps_executed + 1)
-                state = checkpoint(moved, b'{"steps":%d}' % moved.steps_executed)
-                await runs.commit(claim, moved, checkpoint=state, trace=trace(stored, 3))
-            assert await self.is_whole(runs, run_id)
-        assert leftovers(home) == []
-
-    @staticmethod
-    async def is_whole(runs: RunStore, run_id: RunId) -> bool:
-        """Tell whether a run is there; if so, record, checkpoint, trace and definitions agree."""
-        try:
-            stored = await runs.load(run_id)
-        except RunNotFound:
-            return False
-        state = await runs.load_checkpoint(run_id)
-        steps = stored.steps_executed
-        assert (state.sequence, stored.checkpoint, stored.trace_count) == (steps + 1, steps + 1, 3 * steps)
-        assert state.state == (b'{"steps":%d}' % steps if steps else b'{"at":"start"}')
-        assert [entry["index"] for entry in await runs.read_trace(run_id, 0, 1000)] == list(range(3 * steps))
-        assert await runs.load_environment(run_id) == environment()
-        return True
-
-    @staticmethod
-    async def happened(runs: RunStore, name: str, run_id: RunId) -> bool:
-        try:
-            stored = await runs.load(run_id)
-        except RunNotFound:
-            return name == "delete"
-        return name == "create" or (name == "commit" and stored.steps_executed == 1)
-
-
-class TestRacing:
-    async def test_of_many_processes_one_holds_a_run(self, home: Path) -> None:
-        for held in children("claims", home):
-            assert sum(held) == 1
-
-    async def test_of_many_processes_with_one_key_one_creates(self, home: Path, runs: RunStore) -> None:
-        rounds = children("keys", home)
-        for answers in rounds:
-            assert sum(created for _, created in answers) == 1
-            assert len({run_id for run_id, _ in answers}) == 1
-        assert len((await runs.list_runs(principal=None, limit=100)).items) == len(rounds)
-
-    async def test_a_claim_ends_with_its_process(self, home: Path, runs: RunStore) -> None:
-        children("claims", home)
-        async with await runs.claim(new_run_id()):
-            pass
-
+class TestLooking:
     async def test_looking_never_gets_into_the_way_of_a_claim(self, runs: RunStore) -> None:
         begun = record()
         await start_and_release(runs, begun)
