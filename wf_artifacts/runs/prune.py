@@ -30,8 +30,8 @@ async def prune(
 ) -> AsyncIterator[RunRecord]:
     """Delete the runs that ended before a moment, and give each one that was, or with `dry_run` would be, deleted.
 
-    A run that somebody holds or deletes at this moment is left to them, one that cannot be read to `examine`. Costs what
-    the runs that began before that moment cost.
+    A run that somebody holds or deletes at this moment is left to them, and one that cannot be read is left alone.
+    Costs what the runs that began before that moment cost.
 
     Raises:
         ValueError: a status is not among `ENDED`; nothing was deleted.

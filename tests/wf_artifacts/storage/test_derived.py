@@ -132,7 +132,11 @@ def test_one_that_was_removed_is_made_anew_under_a_name_that_was_never_used(trut
 
 def test_one_that_can_never_be_used_is_given_up(truth: Truth, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = truth.open()
-    monkeypatch.setattr(opened, "_make", lambda path: None)
+
+    def make_nothing(path: Path) -> None:
+        """Leave no file."""
+
+    monkeypatch.setattr(opened, "_make", make_nothing)
     with pytest.raises(StoreUnavailable, match="made anew again and again"):
         opened.rows(NAMES)
     with pytest.raises(StoreUnavailable), opened.changing(before=[], after=[]):

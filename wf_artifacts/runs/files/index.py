@@ -23,7 +23,7 @@ Found = RunRecord | WfError | None
 """What a run is: its record, why it cannot be read, or None where there is no such run."""
 
 _VERSION: Final = 1
-_SCHEMA: Final = (
+SCHEMA: Final = (
     """CREATE TABLE runs (run_id TEXT, status TEXT, principal TEXT, deployment_id TEXT, PRIMARY KEY (run_id, status))
     WITHOUT ROWID""",
     "CREATE TABLE unsettled (run_id TEXT PRIMARY KEY) WITHOUT ROWID",
@@ -54,7 +54,7 @@ class RunIndex:
         """`survey` looks at every run, for an index that is made anew."""
         self._survey = survey
         folder = home.root / "index"
-        self._database = DerivedDatabase(home, folder, version=_VERSION, schema=_SCHEMA, fill=self._fill)
+        self._database = DerivedDatabase(home, folder, version=_VERSION, schema=SCHEMA, fill=self._fill)
 
     def becoming(self, record: RunRecord) -> AbstractContextManager[None]:
         """Hold this while a run is made, or its status becomes that of `record`."""
@@ -80,7 +80,7 @@ class RunIndex:
         filters: dict[str, Value] = {name: value for name, value in given.items() if value is not None}
         while True:
             place: dict[str, Value] = {} if below is None else {"below": below}
-            rows = self._database.rows(_list(filters.keys(), place.keys()), filters | place)
+            rows = self._database.rows(list_statement(filters.keys(), place.keys()), filters | place)
             for (found,) in rows:
                 below = RunId(found)
                 yield below
@@ -110,8 +110,8 @@ class RunIndex:
                 connection.run(text, parameters)
 
 
-def _list(filters: Iterable[str], place: Iterable[str]) -> str:
-    """Write the statement that lists runs. A run that cannot be read may be any."""
+def list_statement(filters: Iterable[str], place: Iterable[str]) -> str:
+    """Write the statement that lists the newest runs by these columns. A run that cannot be read may be any."""
     below = ["run_id < :below" for _ in place]
     known = _where([*(f"{name} = :{name}" for name in filters), *below])
     return (

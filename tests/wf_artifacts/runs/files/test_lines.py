@@ -52,9 +52,7 @@ def test_a_line_with_a_number_is_found(count: int) -> None:
     ("numbers", "wanted", "first"),
     [([0, 0, 0, 2], 0, 2), ([0, 0, 0, 2], 1, 2), ([0, 3, 3, 5], 3, 2), ([0, 3, 3, 5], 9, 3), ([4, 7], 6, 0)],
 )
-def test_of_the_lines_that_are_not_above_a_number_it_is_the_last(
-    numbers: list[int], wanted: int, first: int
-) -> None:
+def test_of_the_lines_that_are_not_above_a_number_it_is_the_last(numbers: list[int], wanted: int, first: int) -> None:
     assert find(numbers, wanted)[0] == first
 
 
