@@ -45,9 +45,13 @@ class Workplace:
         return (self.folder / "server.log").read_text(encoding="utf-8")
 
     def stored(self) -> dict[str, bytes]:
-        """Read every file of the home but the locks."""
-        files = (path for path in self.home.rglob("*") if path.is_file() and "lock" not in path.name)
-        return {str(path.relative_to(self.home)): path.read_bytes() for path in files}
+        """Read every file of the home but the locks and the index, which is made anew from the others."""
+        files = (path.relative_to(self.home) for path in self.home.rglob("*") if path.is_file())
+        return {
+            str(path): (self.home / path).read_bytes()
+            for path in files
+            if path.parts[0] != "index" and "lock" not in path.name
+        }
 
     def configure(self, **sections: Any) -> None:
         """Write wf.json."""
