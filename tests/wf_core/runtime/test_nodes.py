@@ -133,11 +133,15 @@ def test_an_unrouted_error_outcome_fails_with_the_capabilitys_message() -> None:
     assert drive.run.error.details == {"output": {"message": "no such file"}}
 
 
-def test_an_unrouted_error_outcome_without_a_message_shows_what_it_gave() -> None:
-    drive = calling(Reply("error", {"reason": 7}), WITH_ERROR)
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [({"reason": 7}, '{"reason":7}'), ({"message": 7}, '{"message":7}'), ("why", '"why"'), (None, "null")],
+)
+def test_an_unrouted_error_outcome_without_a_message_shows_what_it_gave(given: Any, message: str) -> None:
+    drive = calling(Reply("error", given), WITH_ERROR)
     drive.go()
     assert drive.run.error is not None
-    assert drive.run.error.message == '{"reason":7}'
+    assert drive.run.error.message == message
 
 
 ROUTED: Raw = {"routes": {"ok": "__end__", "error": "bad"}}
@@ -274,6 +278,7 @@ def test_nothing_happens_before_an_attempt_is_due() -> None:
     drive.wait(0.1)
     drive.look()
     assert drive.made[-1].attempt == 2
+    assert drive.run.calls["c1"].started_at == NOW + timedelta(seconds=10)
 
 
 def test_jitter_takes_up_to_half_of_the_delay_off() -> None:
