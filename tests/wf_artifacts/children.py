@@ -35,6 +35,7 @@ from wf_core.ids import ArtifactId, RunId
 
 RACERS = 8
 ROUNDS = 5
+STOPS = 25
 MOST_CHANGES_APART = 5
 """How many more changes one creation makes than another: the first key of a kind makes a folder."""
 HELD: list[Claim] = []
@@ -65,6 +66,23 @@ def keys(url: str) -> list[list[tuple[str, bool]]]:
         return made.record.run_id, made.created
 
     return [race(url, lambda stores, racer, n=number: attempt(stores, racer, n)) for number in range(ROUNDS)]
+
+
+def stops(url: str) -> list[list[int]]:
+    """Let processes begin and stop runs of their own at the same time: how many each did."""
+
+    async def attempt(stores: Stores, racer: int) -> int:
+        for number in range(STOPS):
+            begun = record(new_run_id(STOPS * racer + number))
+            made = await stores.runs.create(begun, environment(), checkpoint(begun))
+            assert made.claim is not None
+            stopped = following(begun, status="interrupted")
+            await stores.runs.commit(made.claim, stopped, checkpoint=checkpoint(stopped), trace=trace(begun))
+            await made.claim.release()
+            await stores.runs.list_runs(principal=None, status="interrupted", limit=3)
+        return STOPS
+
+    return [race(url, attempt)]
 
 
 def versions(url: str) -> list[list[int]]:
@@ -201,6 +219,7 @@ def race(url: str, attempt: Callable[[Stores, int], Coroutine[Any, Any, Any]]) -
 COMMANDS: dict[str, Callable[[str], Any]] = {
     "claims": claims,
     "keys": keys,
+    "stops": stops,
     "versions": versions,
     "crashes": crashes,
     "kills": kills,

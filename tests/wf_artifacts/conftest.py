@@ -1,7 +1,7 @@
 """Every store on every backend."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,9 @@ from tests.wf_artifacts.postgres import PostgresServer, running
 from tests.wf_artifacts.samples import Start, checkpoint, environment
 from wf_artifacts.runs.models import RunRecord
 from wf_artifacts.runs.store import Claim, RunStore
+from wf_artifacts.storage.database import Database
+from wf_artifacts.storage.postgres import PostgresDatabase
+from wf_artifacts.storage.sqlite import SqliteDatabase
 from wf_artifacts.stores import Stores, open_stores
 
 
@@ -39,10 +42,26 @@ def sqlite(home: Path) -> str:
     return f"sqlite:///{home}/wf.db"
 
 
+Open = Callable[[], Database]
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
-def database_url(request: pytest.FixtureRequest) -> str:
-    """The address of an empty database of each kind."""
-    return request.getfixturevalue(request.param)
+def open_database(request: pytest.FixtureRequest, home: Path) -> Iterator[Open]:
+    """Open one empty database of each kind, as often as asked; all are closed at the end."""
+    url: str = request.getfixturevalue(request.param)
+    with ExitStack() as opened:
+
+        def open_database() -> Database:
+            database = SqliteDatabase(home / "wf.db") if request.param == "sqlite" else PostgresDatabase(url)
+            opened.callback(database.close)
+            return database
+
+        yield open_database
+
+
+@pytest.fixture
+def database(open_database: Open) -> Database:
+    return open_database()
 
 
 @pytest.fixture

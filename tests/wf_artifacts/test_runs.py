@@ -269,3 +269,11 @@ class TestRacing:
         stores = open_stores(shared.url)
         assert len((await stores.runs.list_runs(principal=None, limit=100)).items) == len(rounds)
         await stores.close()
+
+    async def test_many_processes_that_stop_runs_at_once_all_succeed(self, shared: Shared) -> None:
+        """Nobody is told that the database is locked, however many write; and a reader keeps nobody waiting."""
+        assert children("stops", shared.url) == [[25] * 8]
+        stores = open_stores(shared.url)
+        assert len((await stores.runs.list_runs(principal=None, status="interrupted", limit=999)).items) == 200
+        await stores.close()
+        assert shared.leftovers() == []

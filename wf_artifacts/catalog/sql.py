@@ -161,7 +161,7 @@ def _require_versions(transaction: Transaction, artifact_id: ArtifactId, version
 def _artifact(transaction: Transaction, reference: ArtifactRef) -> Artifact | None:
     artifact_id, version = reference
     # A child's reference comes from a plan, and nobody has checked it.
-    if not is_id(artifact_id) or version > _MOST_VERSION:
+    if not is_id(artifact_id) or not 0 < version <= _MOST_VERSION:
         return None
     row = transaction.row("version_document", artifact_id=artifact_id, version=version)
     return None if row is None else _read_artifact(artifact_id, version, row[0])

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.wf_artifacts.storage.conftest import Open
+from tests.wf_artifacts.conftest import Open
 from wf_artifacts.errors import StoreUnavailable
 from wf_artifacts.storage.database import Database, Transaction
 

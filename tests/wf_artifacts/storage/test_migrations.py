@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.wf_artifacts.storage.conftest import Open
+from tests.wf_artifacts.conftest import Open
+from tests.wf_artifacts.postgres import PostgresServer
 from wf_artifacts.errors import StoreUnavailable
 from wf_artifacts.storage.connections import Connection
 from wf_artifacts.storage.database import Database
@@ -14,6 +15,13 @@ from wf_core.errors import FormatTooNew
 
 OLD = [["CREATE TABLE things (name TEXT)", "INSERT INTO things VALUES ('old')"]]
 NEW = [*OLD, ["CREATE TABLE more (name TEXT)", "INSERT INTO more SELECT name FROM things"]]
+
+
+@pytest.fixture
+def postgres(postgres_server: PostgresServer) -> str:
+    """The address of a database without a schema."""
+    postgres_server.forget_schema()
+    return postgres_server.url
 
 
 @pytest.fixture

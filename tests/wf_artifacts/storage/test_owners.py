@@ -10,7 +10,7 @@ from threading import Event
 
 import pytest
 
-from tests.wf_artifacts.storage.conftest import Open
+from tests.wf_artifacts.conftest import Open
 from wf_artifacts.errors import StoreUnavailable
 from wf_artifacts.storage.database import Database, Transaction
 from wf_artifacts.storage.owners import Lease, Owner, bury

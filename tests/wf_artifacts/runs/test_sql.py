@@ -1,0 +1,294 @@
+"""What only databases can do to runs: leases that run out, rows that are damaged, lists that need an index."""
+
+import signal
+import sys
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import anyio
+import pytest
+from anyio.streams.buffered import BufferedByteReceiveStream
+
+from tests.wf_artifacts.conftest import Open
+from tests.wf_artifacts.holder import database_at
+from tests.wf_artifacts.samples import (
+    checkpoint,
+    environment,
+    following,
+    inputs,
+    new_run_id,
+    record,
+    start_and_release,
+    trace,
+)
+from wf_artifacts.errors import ClaimLost, RunBusy
+from wf_artifacts.runs.models import RECORD, RunRecord
+from wf_artifacts.runs.rows import principal_digest
+from wf_artifacts.runs.sql import SqlRuns
+from wf_artifacts.runs.store import Claim
+from wf_artifacts.storage.connections import Row
+from wf_artifacts.storage.database import Database, Transaction
+from wf_artifacts.storage.postgres import POSTGRES
+from wf_artifacts.storage.sqlite import SQLITE, SqliteDatabase
+from wf_artifacts.storage.statements import Statement, load_statements
+from wf_core.errors import FormatTooNew, StateCorrupt
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def runs(database: Database) -> Iterator[SqlRuns]:
+    opened = SqlRuns(database)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def others(open_database: Open) -> Iterator[SqlRuns]:
+    """The same runs, as another process sees them."""
+    opened = SqlRuns(open_database())
+    yield opened
+    opened.close()
+
+
+def run_sql(database: Database, text: str, **parameters: Any) -> list[Row]:
+    """Do by hand what no store does."""
+    dialect = SQLITE if isinstance(database, SqliteDatabase) else POSTGRES
+    connection = database.connect()
+    try:
+        return connection.run(Statement(text, dialect).text(parameters), parameters).rows
+    finally:
+        connection.close()
+
+
+def end_leases(database: Database) -> None:
+    """Let the time pass after which owners that did not renew their leases are believed to be gone."""
+    run_sql(database, "UPDATE wf_owners SET expires_at = 0")
+
+
+async def begin(runs: SqlRuns, begun: RunRecord) -> Claim:
+    made = await runs.create(begun, environment(), checkpoint(begun))
+    assert made.claim is not None
+    return made.claim
+
+
+class TestLeases:
+    async def test_a_claim_passes_on_when_its_lease_ran_out_and_late_writes_are_refused(
+        self, database: Database, runs: SqlRuns, others: SqlRuns
+    ) -> None:
+        begun = record()
+        old = await begin(runs, begun)
+        with pytest.raises(RunBusy):
+            await others.claim(begun.run_id)
+        end_leases(database)
+        new = await others.claim(begun.run_id)
+        late = following(begun, status="failed")
+        with pytest.raises(ClaimLost):
+            await runs.commit(old, late, checkpoint=checkpoint(late), trace=trace(begun))
+        for sync in (True, False):
+            with pytest.raises(ClaimLost):
+                await runs.append(old, inputs(begun), sync=sync)
+        assert (await runs.load(begun.run_id), await runs.load_journal(begun.run_id)) == (begun, [])
+        await old.release()
+        moved = following(begun)
+        await others.commit(new, moved, checkpoint=checkpoint(moved), trace=trace(begun))
+        assert await runs.load(begun.run_id) == moved
+        await new.release()
+
+    async def test_a_write_under_way_is_refused_when_the_claim_passed_on_before_it(
+        self, database: Database, runs: SqlRuns, others: SqlRuns
+    ) -> None:
+        """What the holder remembers of its last write lets nothing through."""
+        begun = record()
+        old = await begin(runs, begun)
+        await runs.append(old, inputs(begun), sync=False)
+        end_leases(database)
+        new = await others.claim(begun.run_id)
+        with pytest.raises(ClaimLost):
+            await runs.append(old, inputs(begun, since=1), sync=True)
+        await others.append(new, inputs(begun, since=1), sync=True)
+        assert len(await runs.load_journal(begun.run_id)) == 2
+        await new.release()
+
+    async def test_an_owner_that_comes_back_keeps_what_nobody_took(
+        self, database: Database, runs: SqlRuns, others: SqlRuns
+    ) -> None:
+        begun = record()
+        claim = await begin(runs, begun)
+        end_leases(database)
+        assert not await others.is_claimed(begun.run_id)
+        moved = following(begun)
+        await runs.commit(claim, moved, checkpoint=checkpoint(moved), trace=trace(begun))
+        await (await begin(runs, record(new_run_id(2)))).release()
+        assert await others.is_claimed(begun.run_id)
+        await claim.release()
+
+    async def test_every_claim_has_a_fence_of_its_own(self, database: Database, runs: SqlRuns, others: SqlRuns) -> None:
+        begun = record()
+        await (await begin(runs, begun)).release()
+        fences: list[int] = []
+        for store in (runs, others, runs):
+            async with await store.claim(begun.run_id):
+                fences += run_sql(database, "SELECT fence FROM wf_run_heads")[0]
+        assert fences == [2, 3, 4]
+
+    async def test_a_run_may_be_deleted_under_an_owner_that_is_gone(
+        self, database: Database, runs: SqlRuns, others: SqlRuns
+    ) -> None:
+        begun = record()
+        old = await begin(runs, begun)
+        with pytest.raises(RunBusy):
+            await others.delete(begun.run_id)
+        end_leases(database)
+        await others.delete(begun.run_id)
+        with pytest.raises(ClaimLost):
+            await runs.append(old, inputs(begun), sync=True)
+        await old.release()
+
+    async def test_what_a_closed_store_held_is_free_at_once(self, runs: SqlRuns, others: SqlRuns) -> None:
+        begun = record()
+        await begin(runs, begun)
+        runs.close()
+        assert await others.abandoned() == [begun.run_id]
+        async with await others.claim(begun.run_id):
+            pass
+
+    @pytest.mark.parametrize("url", ["sqlite", "postgres"])
+    async def test_a_process_that_was_stopped_comes_back_too_late(
+        self, url: str, request: pytest.FixtureRequest
+    ) -> None:
+        address: str = request.getfixturevalue(url)
+        database = database_at(address)
+        runs = SqlRuns(database)
+        begun = record()
+        await start_and_release(runs, begun)
+        command = [sys.executable, "-m", "tests.wf_artifacts.holder", address]
+        async with await anyio.open_process(command, stderr=None) as holder:
+            assert holder.stdin is not None
+            assert holder.stdout is not None
+            said = BufferedByteReceiveStream(holder.stdout)
+            assert await said.receive_until(b"\n", 20) == b"held"
+            holder.send_signal(signal.SIGSTOP)
+            with anyio.fail_after(20):
+                while await runs.is_claimed(begun.run_id):
+                    pass
+            claim = await runs.claim(begun.run_id)
+            holder.send_signal(signal.SIGCONT)
+            await holder.stdin.send(b"write\n")
+            assert await said.receive_until(b"\n", 20) == b"lost"
+        assert await runs.load(begun.run_id) == begun
+        await claim.release()
+        runs.close()
+        database.close()
+
+
+class TestDamage:
+    async def test_a_damaged_run_is_told_and_the_others_are_listed(self, database: Database, runs: SqlRuns) -> None:
+        kept = [record(new_run_id(number)) for number in range(4)]
+        await start_and_release(runs, *kept)
+        for damaged, document in ((kept[1], b""), (kept[2], RECORD.encode(kept[3]))):
+            text = "UPDATE wf_runs SET record = :document WHERE run_id = :run_id"
+            run_sql(database, text, document=document, run_id=damaged.run_id)
+            with pytest.raises(StateCorrupt, match=f"document runs/{damaged.run_id} is damaged"):
+                await runs.load(damaged.run_id)
+        page = await runs.list_runs(principal="local", limit=10)
+        assert page.items == (kept[3], kept[0])
+        assert [one.identifier for one in page.damaged] == [kept[2].run_id, kept[1].run_id]
+        assert await runs.abandoned() == [kept[3].run_id, kept[0].run_id]
+
+    async def test_a_run_of_a_newer_version_is_told_as_such(self, database: Database, runs: SqlRuns) -> None:
+        await start_and_release(runs, record())
+        newer = RECORD.encode(record()).replace(b'"version":1', b'"version":999', 1)
+        run_sql(database, "UPDATE wf_runs SET record = :newer", newer=newer)
+        with pytest.raises(FormatTooNew):
+            await runs.load(record().run_id)
+        assert len((await runs.list_runs(principal=None, limit=10)).damaged) == 1
+
+    @pytest.mark.parametrize(
+        ("damage", "row", "ask"),
+        [
+            ("UPDATE wf_environments SET document = :junk", "environments", "load_environment"),
+            ("UPDATE wf_environments SET digest = 'sha256:0'", "environments", "load_environment"),
+            ("DELETE FROM wf_environments", "environments", "load_environment"),
+            ("UPDATE wf_checkpoints SET state = :junk", "checkpoints", "load_checkpoint"),
+            ("UPDATE wf_checkpoints SET document = :junk", "checkpoints", "load_checkpoint"),
+            ("DELETE FROM wf_checkpoints", "checkpoints", "load_checkpoint"),
+            ("UPDATE wf_trace SET entry = :junk WHERE number = 1", "trace", "read_trace"),
+            ("DELETE FROM wf_trace WHERE number = 1", "trace", "read_trace"),
+            ("UPDATE wf_journal SET line = :junk WHERE position = 1", "journal", "load_journal"),
+            ("DELETE FROM wf_journal WHERE position = 1", "journal", "load_journal"),
+        ],
+    )
+    async def test_any_other_damaged_row_is_told_by_its_name_and_left_alone(
+        self, database: Database, runs: SqlRuns, damage: str, row: str, ask: str
+    ) -> None:
+        begun = record()
+        async with await begin(runs, begun) as claim:
+            await runs.append(claim, inputs(begun, 3), sync=True)
+        run_sql(database, damage, junk=b"junk")
+        table = f"wf_{row}"
+        before = run_sql(database, f"SELECT * FROM {table}")
+        arguments = (0, 3) if ask == "read_trace" else ()
+        with pytest.raises(StateCorrupt, match=f"document {row}/{begun.run_id}"):
+            await getattr(runs, ask)(begun.run_id, *arguments)
+        assert run_sql(database, f"SELECT * FROM {table}") == before
+        assert (await runs.load(begun.run_id)).trace_count == 3
+
+
+class TestListing:
+    async def test_a_list_takes_one_statement_however_long_it_is(
+        self, runs: SqlRuns, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked: list[str] = []
+        rows = Transaction.rows
+
+        def counted(transaction: Transaction, name: str, **parameters: Any) -> list[Row]:
+            asked.append(name)
+            return rows(transaction, name, **parameters)
+
+        for first in (0, 3):
+            await start_and_release(runs, *(record(new_run_id(first + number)) for number in range(3 + first * 10)))
+            with monkeypatch.context() as counting:
+                counting.setattr(Transaction, "rows", counted)
+                await runs.list_runs(principal=None, limit=20)
+        assert asked == ["list_runs"] * 2
+
+    async def test_a_list_is_read_from_an_index_whatever_is_asked_for(self, database: Database, runs: SqlRuns) -> None:
+        await start_and_release(runs, record())
+        for given in product((False, True), repeat=3):
+            values = (principal_digest("local"), "running", "publish")
+            asked = {
+                name: value if wanted else None
+                for name, value, wanted in zip(("principal", "status", "deployment_id"), values, given, strict=True)
+            }
+            plan = explain(database, "list_runs", before="~", limit=20, **asked)
+            assert "INDEX" in plan.upper()
+            for costly in ("SCAN run\n", "TEMP B-TREE", "Seq Scan on wf_runs", "Sort"):
+                assert costly not in plan
+
+    @pytest.mark.parametrize("text", ["' OR 1=1 --", "a') OR 1=1 --", "$.x", '"', "%", "a\u0000b", "\u00e9"])
+    async def test_what_is_asked_for_is_never_part_of_a_statement(self, runs: SqlRuns, text: str) -> None:
+        await start_and_release(runs, record())
+        asked: list[dict[str, Any]] = [
+            {"principal": text},
+            {"principal": "local", "deployment_id": text},
+            {"principal": "local", "status": text.replace("\u0000", "")},
+        ]
+        for one in asked:
+            assert (await runs.list_runs(**one, limit=10)).items == ()
+
+
+def explain(database: Database, name: str, **parameters: Any) -> str:
+    """Say how the database means to answer, even if the tables were large."""
+    connection = database.connect()
+    try:
+        if isinstance(database, SqliteDatabase):
+            text = load_statements(SQLITE)[name].text(parameters)
+            return "".join(f"{row[3]}\n" for row in connection.run(f"EXPLAIN QUERY PLAN {text}", parameters).rows)
+        for setting in ("enable_seqscan", "enable_sort"):
+            connection.run(f"SET {setting} = off")
+        text = load_statements(POSTGRES)[name].text(parameters)
+        return "".join(f"{line}\n" for (line,) in connection.run(f"EXPLAIN {text}", parameters).rows)
+    finally:
+        connection.close()
