@@ -47,7 +47,10 @@ def open_stores(url: str) -> Stores:
         DriverMissing: the driver of the database is not installed.
     """
     # The address may hold a password, so no error repeats it.
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise InvalidStoreUrl("it cannot be understood") from None
     if parts.scheme in {"postgresql", "postgres"}:
         return _in(_postgres(url))
     if parts.query or parts.fragment or parts.netloc:

@@ -8,6 +8,7 @@ from wf_artifacts.errors import (
     ClaimLost,
     DeploymentExists,
     DeploymentNotFound,
+    DriverMissing,
     IdempotencyConflict,
     InvalidCursor,
     InvalidId,
@@ -34,6 +35,7 @@ ERRORS: list[tuple[StoreError, str]] = [
     (InvalidStoreUrl("it is empty"), "invalid_argument"),
     (StoreUnavailable("runs", "Permission denied"), "store_unavailable"),
     (StoreFull("runs", "No space left on device"), "store_full"),
+    (DriverMissing("PostgreSQL", extra="postgres"), "store_unavailable"),
 ]
 
 

@@ -1,14 +1,16 @@
 """Addresses of stores, and the documents that earlier versions wrote."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.wf_artifacts.conftest import Shared
 from tests.wf_artifacts.samples import artifact, deployment, environment, record
 from wf_artifacts.catalog.filetree import NUMBERS, Numbers
 from wf_artifacts.catalog.models import ARTIFACT, DEPLOYMENT
-from wf_artifacts.errors import InvalidStoreUrl
+from wf_artifacts.errors import DriverMissing, InvalidStoreUrl
 from wf_artifacts.runs.checkpoints import NamedCheckpoint
 from wf_artifacts.runs.environment import ENVIRONMENT
 from wf_artifacts.runs.files.folder import HEAD, Head
@@ -16,6 +18,7 @@ from wf_artifacts.runs.files.inputs import INPUTS_HEADER, InputsHeader
 from wf_artifacts.runs.files.keys import KEY, Key
 from wf_artifacts.runs.files.trace import SEGMENT_HEADER, Segment, SegmentHeader
 from wf_artifacts.runs.models import RECORD
+from wf_artifacts.runs.sql import CHECKPOINT
 from wf_artifacts.stores import open_stores
 from wf_core.ids import DeploymentId
 
@@ -40,6 +43,7 @@ DOCUMENTS: list[tuple[Any, Any]] = [
     (HEAD, HEAD_OF_BEGUN),
     (SEGMENT_HEADER, SegmentHeader(run_id=BEGUN.run_id, first=0)),
     (INPUTS_HEADER, InputsHeader(run_id=BEGUN.run_id, checkpoint=1)),
+    (CHECKPOINT, HEAD_OF_BEGUN.checkpoint),
     (KEY, Key(principal="local", deployment_id=DeploymentId("publish"), key="k", run_id=BEGUN.run_id)),
 ]
 FORMATS = {written.name: written for written, _ in DOCUMENTS}
@@ -75,12 +79,42 @@ def names(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir()]
 
 
-async def test_two_stores_of_one_folder_see_the_same(tmp_path: Path) -> None:
-    first, second = (open_stores(f"file://{tmp_path}/home") for _ in range(2))
+@pytest.mark.parametrize("address", ["sqlite:///a%20home/wf.db", "sqlite:///{folder}/a%20home/wf.db"])
+async def test_a_sqlite_address_leads_to_a_file_that_the_first_use_makes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    stores = open_stores(address.format(folder=tmp_path))
+    assert names(tmp_path) == []
+    assert (await stores.runs.list_runs(principal=None, limit=1)).items == ()
+    await stores.close()
+    assert names(tmp_path / "a home") == ["wf.db"]
+
+
+async def test_two_stores_of_one_address_see_the_same(shared: Shared) -> None:
+    first, second = (open_stores(shared.url) for _ in range(2))
     saved = await first.catalog.save_artifact(
         artifact().artifact_id, {}, description="", required_capabilities=[], now=artifact().created_at
     )
     assert await second.catalog.load_artifact(saved.artifact_id) == saved
+    for stores in (first, second, second):
+        await stores.close()
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "postgres"])
+async def test_a_postgres_address_is_not_connected_to_before_the_first_use(scheme: str) -> None:
+    stores = open_stores(f"{scheme}://wf@nowhere.invalid/wf")
+    await stores.close()
+
+
+def test_a_driver_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "wf_artifacts.storage.postgres", raising=False)
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(DriverMissing) as told:
+        open_stores("postgresql://wf:s3cret@host/wf")
+    assert told.value.code == "store_unavailable"
+    assert "wf-mcp[postgres]" in str(told.value)
+    assert "s3cret" not in str(told.value)
 
 
 @pytest.mark.parametrize(
@@ -94,10 +128,18 @@ async def test_two_stores_of_one_folder_see_the_same(tmp_path: Path) -> None:
         "file:x",
         "file:///x?y",
         "file:///x#y",
-        "mysql://x",
+        "mysql://wf:s3cret@x/wf",
         "file://",
+        "sqlite:",
+        "sqlite://",
+        "sqlite:///",
+        "sqlite://wf:s3cret@host/x",
+        "sqlite:///x?mode=ro",
+        "postgresql://wf:s3cret@[::1/wf",
+        "postgresql://wf:s3cret@host/wf?no_such_setting=1",
     ],
 )
-def test_any_other_address_is_refused(url: str) -> None:
-    with pytest.raises(InvalidStoreUrl):
+def test_any_other_address_is_refused_and_never_repeated(url: str) -> None:
+    with pytest.raises(InvalidStoreUrl) as refused:
         open_stores(url)
+    assert "s3cret" not in f"{refused.value} {refused.value.details} {refused.value.__cause__}"
