@@ -15,7 +15,7 @@ from wf_artifacts.clock import Clock, SystemClock
 from wf_artifacts.stores import Stores, open_stores
 from wf_core.ids import RUN_ID_RANDOM_BITS
 from wf_mcp.config import Config, Redactor, load_config
-from wf_mcp.execution.advance import Means
+from wf_mcp.execution.means import Means
 from wf_mcp.execution.runs import RunDriver
 from wf_mcp.sources.registry import SourceRegistry
 

@@ -13,7 +13,7 @@ import anyio
 from wf_artifacts.catalog.models import Artifact, Deployment
 from wf_artifacts.clock import Clock, SystemClock
 from wf_artifacts.runs.environment import PinnedEnvironment
-from wf_artifacts.runs.models import Checkpoint, RunRecord
+from wf_artifacts.runs.models import Checkpoint, JournalRecord, RunRecord
 from wf_artifacts.runs.store import Claim, Created, RunStore
 from wf_artifacts.sources.models import Capability, contract_digest
 from wf_artifacts.storage.digests import json_digest
@@ -27,7 +27,7 @@ from wf_core.validation import required_capabilities
 from wf_mcp.app import App
 from wf_mcp.config import Config, Redactor
 from wf_mcp.execution import pins
-from wf_mcp.execution.advance import Means
+from wf_mcp.execution.means import Means
 from wf_mcp.execution.runs import Handle, RunDriver
 from wf_mcp.operations import artifacts
 from wf_mcp.sources.protocol import CallFailed, CallResult, SourceKind, SourceState, SourceStatus, SourceUnavailable
@@ -188,7 +188,7 @@ class WatchedRuns:
     def __init__(self, inner: RunStore) -> None:
         self._inner = inner
         self.reasons: list[str] = []
-        """Of every write that was tried; `create` for a new run."""
+        """Of every write that was tried: that of the checkpoint, `create`, or `synced` and `appended` for inputs."""
         self.tried: dict[str, anyio.Event] = defaultdict(anyio.Event)
         self.holds: dict[str, anyio.Event] = {}
         """Reason -> what such a write waits for."""
@@ -201,6 +201,10 @@ class WatchedRuns:
     async def commit(self, claim: Claim, record: RunRecord, *, checkpoint: Checkpoint, trace: Sequence[bytes]) -> None:
         await self._try(checkpoint.reason)
         await self._inner.commit(claim, record, checkpoint=checkpoint, trace=trace)
+
+    async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool) -> int:
+        await self._try("synced" if sync else "appended")
+        return await self._inner.append(claim, records, sync=sync)
 
     async def create(
         self, record: RunRecord, environment: PinnedEnvironment, checkpoint: Checkpoint, *, trace: Sequence[bytes]

@@ -1,12 +1,15 @@
 """What users save: numbered versions of plans, and deployments that bind them to sources."""
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
 from wf_artifacts.storage.documents import Format
 from wf_artifacts.storage.records import Array, Record, Time
 from wf_core.ids import ArtifactId, DeploymentId
+
+Durability = Literal["steps", "stops"]
+"""What a crash leaves of a run: every step, or where it stood at its last stop."""
 
 
 class Artifact(Record):
@@ -33,6 +36,7 @@ class Deployment(Record):
     bindings: dict[str, str]
     """Logical source -> source name. A logical source that is not bound means the source of that name."""
     call_policy: dict[str, Any] | None
+    durability: Durability = "steps"
     created_at: Time
     """When the id was first used; replacing keeps it."""
     updated_at: Time

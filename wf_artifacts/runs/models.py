@@ -28,6 +28,8 @@ class RunRecord(Record):
     error: dict[str, Any] | None = None
     interrupts: Array[dict[str, Any]] = ()
     """Every open question, the oldest first."""
+    pending_calls: Array[dict[str, Any]] = ()
+    """Every call in doubt, the oldest first."""
     trace_count: int = Field(default=0, ge=0)
     steps_executed: int = Field(default=0, ge=0)
     checkpoint: int = Field(ge=1)

@@ -62,10 +62,11 @@ def next_work(program: Program, run: RunState, *, now: datetime) -> Ready | Wait
     if run.status != "running":
         return Stopped(run.status)
     begun = tuple(invocation for invocation in calls if invocation.call_id in run.calls)
-    if begun or run.ready:
-        return Ready(begun)
+    if run.ready:
+        return Ready(begun, None)
     if run.calls or run.delays:
-        return Waiting(min(run.delays.values(), default=None))
+        waiting = Waiting(min(run.delays.values(), default=None))
+        return Ready(begun, waiting) if begun else waiting
     if not (run.interrupts or run.doubts):
         raise AssertionError("a run that cannot go on waits for somebody")
     run.status = "interrupted"

@@ -32,18 +32,20 @@ class Invocation:
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
-    """Make these calls, at the same time if there are several. None at all: ask again, there is more to do."""
-
-    calls: tuple[Invocation, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Waiting:
     """Nothing to do until a call ends, or until the time comes."""
 
     until: datetime | None
     """When the run has to be asked again at the latest; None while only calls can move it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """Make these calls, at the same time if there are several, then do as `then` says."""
+
+    calls: tuple[Invocation, ...]
+    then: Waiting | None
+    """None: ask again, there is more to do."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,183 +1,213 @@
-"""Advance one run until it stops: ask the kernel what is next, act, tell it what happened, store where that led.
+"""Advance one run until it stops: ask the kernel what is next, act, tell it what happened.
 
-Owns when a run is stored. Which runs are advanced, and who may ask for it, is `runs`.
+What of that is stored, and when, is `journal`. Which runs are advanced, and who may ask for it, is `runs`.
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import anyio
 import anyio.lowlevel
 from anyio.abc import TaskGroup
 
-from wf_artifacts.clock import Clock
-from wf_artifacts.runs.models import Checkpoint
-from wf_artifacts.runs.store import RunStore
-from wf_core.codec import dump_run
 from wf_core.errors import RunRefused
-from wf_core.ids import RunId
-from wf_core.runtime import CallFailure, Invocation, Ready, Stopped, Waiting, cancel, complete, fail, next_work, resume
-from wf_mcp.execution.changes import Changes
+from wf_core.runtime import CallFailure, Invocation, Ready, Waiting
+from wf_core.runtime.inputs import Cancel, Complete, Fail, NextWork
 from wf_mcp.execution.invoke import invoke
+from wf_mcp.execution.journal import BUFFERED_SECONDS
 from wf_mcp.execution.live import AnswerGiven, CallEnded, CancelAsked, Event, LiveRun
-from wf_mcp.execution.records import describe
+from wf_mcp.execution.means import Means
 from wf_mcp.sources.protocol import CallResult
-from wf_mcp.sources.registry import SourceRegistry
 
-FIRST_STORED_AFTER_SECONDS = 1.0
-MOST_SECONDS_UNSTORED = 60.0
-"""A run that does not stop is stored after a second, then ever more rarely, at least so often."""
+CALLS_WITHOUT_PAUSE = 32
+"""Calls that one task makes itself, each of which may end at once, before it lets others have their turn."""
 
-QUESTION_STORED_AFTER_SECONDS = 0.5
-"""A question that opens while other steps go on is shown to the outside at least so soon, together with others."""
-
-
-@dataclass(frozen=True, slots=True)
-class Means:
-    """What it takes to advance runs."""
-
-    store: RunStore
-    registry: SourceRegistry
-    clock: Clock
-    chance: Callable[[], float]
-    """Gives a number from 0 to 1: jitter for the delays between attempts."""
-    max_bytes: int
-    changes: Changes = field(default_factory=Changes)
-    """Told of each time a run is stored."""
+_UNTIL_SOMETHING_HAPPENS = Waiting(None)
 
 
 async def advance(means: Means, live: LiveRun, settle: Callable[[], Awaitable[None]]) -> None:
     """Advance a run until it stops or is cancelled, and store that.
 
     `settle` is called once that is stored; calls that do not heed being told to stop may still be under way then. What
-    is raised leaves the run as it was last stored.
+    is raised leaves the run as it was last written.
     """
-    async with anyio.create_task_group() as calls:
-        advancing = _Advancing(means, live, calls)
-        try:
-            await advancing.until_stopped()
-            await store(means, live, live.run.status)
-            await settle()
-        finally:
-            advancing.stop_calls()
+    async with anyio.create_task_group() as tasks:
+        await _Advancing(means, live, settle, tasks).drive(None)
 
 
-async def store(means: Means, live: LiveRun, reason: str) -> None:
-    """Store where the run stands in one step: its state, its record, and the trace entries made since the last time."""
-    now = means.clock.now()
-    sequence = live.record.checkpoint + 1
-    record = describe(live.run, live.record, checkpoint=sequence, now=now)
-    checkpoint = Checkpoint(RunId(live.run.run_id), sequence, reason, dump_run(live.run), now)
-    await means.store.commit(live.claim, record, checkpoint=checkpoint, trace=live.run.take_trace())
-    live.record = record
-    means.changes.tell(record.run_id)
+@dataclass(slots=True)
+class _OwnCall:
+    """A call that the driving task makes itself, and whether another task drives meanwhile."""
+
+    call_id: str
+    handed_over: bool = False
 
 
 class _Advancing:
-    """One stretch of a run, from here to its next stop."""
+    """One stretch of a run, from here to its next stop.
 
-    def __init__(self, means: Means, live: LiveRun, calls: TaskGroup) -> None:
+    One task drives. A call that is alone it makes itself, for a task costs more than most steps; should the call take
+    long, or something else happen, another task takes the driving over and this one is left to the call.
+    """
+
+    def __init__(self, means: Means, live: LiveRun, settle: Callable[[], Awaitable[None]], tasks: TaskGroup) -> None:
         self._means = means
         self._live = live
-        self._calls = calls
+        self._journal = live.journal
+        self._settle = settle
+        self._tasks = tasks
         self._scopes: dict[str, anyio.CancelScope] = {}
         """Of the calls in flight, by call id."""
-        self._unstored_seconds = FIRST_STORED_AFTER_SECONDS
-        self._stored_at = anyio.current_time()
-        self._told = live.run.counters.interrupt
-        """The number of the first question that was not open yet when the run was last stored."""
+        self._own: _OwnCall | None = None
+        self._own_calls = 0
+        self._relief: anyio.CancelScope | None = None
+        """Of the task that would take the driving over."""
 
-    async def until_stopped(self) -> None:
-        run, program = self._live.run, self._live.program
-        while True:
-            work = next_work(program, run, now=self._means.clock.now())
-            match work:
-                case Stopped():
-                    return
-                case Ready(calls):
-                    for invocation in calls:
-                        self._scopes[invocation.call_id] = anyio.CancelScope()
-                        self._calls.start_soon(self._call, invocation)
-                        self._live.report(f"{invocation.step_id}: {invocation.capability}")
-                    await anyio.lowlevel.checkpoint()  # others get their turn, however long the chain of steps
-                case Waiting():
-                    await self._take(await self._events(work))
+    async def drive(self, waiting: Waiting | None) -> None:
+        """Advance the run until it stops, or until another task drives; `waiting` is for what, to begin with."""
+        try:
+            while True:
+                if waiting is not None:
+                    await self._take(await self._events(waiting))
+                work = self._journal.apply(NextWork(self._means.clock.now()))
+                self._stop_unwanted()
+                match work:
+                    case Ready((call,), Waiting(None)) if not self._scopes and self._live.is_quiet:
+                        await self._store_beginning(call)
+                        if not await self._make_own(call):
+                            return
+                        waiting = None
+                    case Ready(calls, waiting):
+                        await self._store_beginning(*calls)
+                        self._begin(calls)
+                        if waiting is None:
+                            await anyio.lowlevel.checkpoint()  # a long chain of steps lets others have their turn
+                    case Waiting() as waiting:
+                        pass
+                    case _:
+                        break
+            await self._journal.commit(self._journal.run.status)
+            await self._settle()
+        except BaseException:
+            self._stop_all()
+            raise
+        self._stop_all()
 
-    def stop_calls(self) -> None:
-        """Tell every call in flight to stop."""
+    async def _store_beginning(self, *calls: Invocation) -> None:
+        """Store that calls begin: before they do where one may not be repeated, else when it suits."""
+        if all(call.repeatable for call in calls):
+            await self._journal.write_if_due()
+        else:
+            await self._journal.write(sync=True)
+
+    def _begin(self, calls: tuple[Invocation, ...]) -> None:
+        for call in calls:
+            self._scopes[call.call_id] = anyio.CancelScope()
+            self._tasks.start_soon(self._make, call)
+            self._live.report(f"{call.step_id}: {call.capability}")
+
+    async def _make(self, call: Invocation) -> None:
+        with self._scopes[call.call_id]:
+            self._live.post(CallEnded(call.call_id, await self._invoke(call)))
+
+    async def _make_own(self, call: Invocation) -> bool:
+        """Make a call here, and give whether this task still drives."""
+        own = self._own = _OwnCall(call.call_id)
+        scope = self._scopes[call.call_id] = anyio.CancelScope()
+        self._live.report(f"{call.step_id}: {call.capability}")
+        if self._relief is None:
+            self._relief = anyio.CancelScope()
+            self._tasks.start_soon(self._relieve, self._relief)
+        with scope:
+            ended = CallEnded(call.call_id, await self._invoke(call))
+            if own.handed_over:
+                self._live.post(ended)
+            else:
+                self._own = None
+                self._end_call(ended)
+        if own.handed_over:
+            return False
+        self._own_calls += 1
+        if self._own_calls % CALLS_WITHOUT_PAUSE == 0:
+            await anyio.lowlevel.checkpoint()
+        return True
+
+    async def _relieve(self, scope: anyio.CancelScope) -> None:
+        """Take the driving over from a task that is held up by its own call while there is something else to do."""
+        with scope:
+            await self._live.wait_for_news(seconds=BUFFERED_SECONDS)
+        if scope.cancelled_caught:
+            return
+        self._relief = None
+        if self._own is not None:
+            self._own.handed_over, self._own = True, None
+            await self.drive(_UNTIL_SOMETHING_HAPPENS)
+
+    async def _invoke(self, call: Invocation) -> CallResult | CallFailure:
+        return await invoke(
+            self._means.registry.sources(),
+            self._journal.environment.capabilities[call.capability],
+            call,
+            run_id=self._live.run_id,
+            max_bytes=self._means.max_bytes,
+        )
+
+    def _stop_unwanted(self) -> None:
+        """Tell those calls to stop whose step has ended without them."""
+        wanted = self._journal.run.calls
+        if len(self._scopes) > len(wanted):
+            for call_id in self._scopes.keys() - wanted.keys():
+                self._scopes.pop(call_id).cancel()
+
+    def _stop_all(self) -> None:
+        """Tell every call in flight to stop: nobody drives any more."""
+        if self._relief is not None:
+            self._relief.cancel()
         for scope in self._scopes.values():
             scope.cancel()
 
     async def _events(self, waiting: Waiting) -> list[Event]:
-        """Wait until something happens, or is due. Until then, store now and then how far the run is."""
+        """Wait until something happens, or is due. What waits to be written is written meanwhile."""
         due = None
         if waiting.until is not None:
             due = anyio.current_time() + (waiting.until - self._means.clock.now()).total_seconds()
         while True:
-            store_at = self._store_at
-            moments = [moment for moment in (due, store_at) if moment is not None]
+            moments = [moment for moment in (due, self._journal.due_at) if moment is not None]
             seconds = max(0.0, min(moments) - anyio.current_time()) if moments else None
             events = await self._live.receive(seconds=seconds)
-            if store_at is not None and anyio.current_time() >= store_at:
-                await self._store("running")
-                self._unstored_seconds = min(2 * self._unstored_seconds, MOST_SECONDS_UNSTORED)
+            await self._journal.write_if_due()
             if events or (due is not None and anyio.current_time() >= due):
                 return events
 
-    @property
-    def _store_at(self) -> float | None:
-        """When the run has to be stored although it has not stopped; None where nothing of it is new."""
-        run = self._live.run
-        if run.steps_executed == self._live.record.steps_executed:
-            return None
-        asks = run.counters.interrupt > self._told
-        return self._stored_at + (QUESTION_STORED_AFTER_SECONDS if asks else self._unstored_seconds)
-
-    async def _call(self, invocation: Invocation) -> None:
-        with self._scopes[invocation.call_id]:
-            result = await invoke(
-                self._means.registry.sources(),
-                self._live.environment.capabilities[invocation.capability],
-                invocation,
-                run_id=self._live.run.run_id,
-                max_bytes=self._means.max_bytes,
-            )
-            self._live.post(CallEnded(invocation.call_id, result))
-
     async def _take(self, events: list[Event]) -> None:
         """Tell the kernel what happened. Answers are stored before anything is done about them, then acknowledged."""
-        run, program, now = self._live.run, self._live.program, self._means.clock.now()
         answered: list[AnswerGiven] = []
         for event in events:
-            if run.status != "running":
+            if self._journal.run.status != "running":
                 break  # an event before this one ended the run
             match event:
                 case CancelAsked(reason):
-                    cancel(program, run, reason=reason, now=now)
+                    self._journal.apply(Cancel(self._means.clock.now(), reason))
                 case CallEnded():
                     self._end_call(event)
-                case AnswerGiven(answer=answer):
+                case AnswerGiven(given=given):
                     try:
-                        resume(program, run, answer, now=now)
+                        self._journal.apply(given)
                     except RunRefused as refusal:
                         event.refuse(refusal)
                     else:
                         answered.append(event)
         if answered:
-            await self._store("answered")
+            await self._journal.commit("answered")
             for given in answered:
                 given.take()
 
     def _end_call(self, ended: CallEnded) -> None:
-        run, program, now = self._live.run, self._live.program, self._means.clock.now()
-        del self._scopes[ended.call_id]
+        if self._scopes.pop(ended.call_id, None) is None:
+            return  # it was told to stop
+        now = self._means.clock.now()
         match ended.result:
             case CallFailure() as failure:
-                fail(program, run, ended.call_id, failure, now=now, jitter=self._means.chance())
+                self._journal.apply(Fail(now, ended.call_id, failure, self._means.chance()))
             case CallResult(outcome, output):
-                complete(program, run, ended.call_id, outcome=outcome, output=output, now=now)
-
-    async def _store(self, reason: str) -> None:
-        await store(self._means, self._live, reason)
-        self._stored_at = anyio.current_time()
-        self._told = self._live.run.counters.interrupt
+                self._journal.apply(Complete(now, ended.call_id, outcome, output))

@@ -5,6 +5,7 @@ Whether a failure is repeated is decided by the kernel; here it is only said wha
 
 import logging
 from collections.abc import Mapping
+from contextlib import nullcontext
 
 import anyio
 
@@ -39,7 +40,8 @@ async def invoke(
         attempt=invocation.attempt,
         idempotency_key=idempotency_key(run_id, invocation.call_id),
     )
-    with anyio.move_on_after(invocation.timeout_seconds):
+    seconds = invocation.timeout_seconds
+    with nullcontext() if seconds is None else anyio.move_on_after(seconds):
         try:
             result = await source.call(pinned.name, invocation.input, context)
         except CallFailed as failed:
@@ -48,7 +50,7 @@ async def invoke(
             logger.exception("The source %s raised what no source may", pinned.source)
             return CallFailure("internal_error", f"{invocation.capability} failed inside wf-mcp.", executed=True)
         return _bounded(result, invocation, max_bytes)
-    message = f"{invocation.capability} did not answer within {invocation.timeout_seconds:g} seconds."
+    message = f"{invocation.capability} did not answer within {seconds:g} seconds."
     return CallFailure("timeout", message, executed=True)
 
 

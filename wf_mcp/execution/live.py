@@ -9,12 +9,11 @@ from dataclasses import dataclass
 
 import anyio
 
-from wf_artifacts.runs.environment import PinnedEnvironment
-from wf_artifacts.runs.models import RunRecord
-from wf_artifacts.runs.store import Claim
 from wf_core.errors import WfError
-from wf_core.runtime import Answer, CallFailure, Program
-from wf_core.state import RunState
+from wf_core.ids import RunId
+from wf_core.runtime import CallFailure
+from wf_core.runtime.inputs import Resume, Settle
+from wf_mcp.execution.journal import Journal
 from wf_mcp.sources.protocol import CallResult
 
 Progress = Callable[[int, str], Awaitable[None]]
@@ -37,10 +36,10 @@ class CancelAsked:
 
 
 class AnswerGiven:
-    """Somebody answers an open question, and waits to hear whether the answer was taken."""
+    """Somebody answers a question, or says what became of a call in doubt, and waits to hear whether that is taken."""
 
-    def __init__(self, answer: Answer) -> None:
-        self.answer = answer
+    def __init__(self, given: Resume | Settle) -> None:
+        self.given = given
         self._taken = False
         self._refusal: WfError | None = None
         self._settled = anyio.Event()
@@ -75,19 +74,12 @@ Event = CallEnded | CancelAsked | AnswerGiven
 
 
 class LiveRun:
-    """One run that is being advanced, its claim and its state."""
+    """One run that is being advanced."""
 
-    def __init__(
-        self, claim: Claim, program: Program, run: RunState, record: RunRecord, environment: PinnedEnvironment
-    ) -> None:
-        self.claim = claim
-        self.program = program
-        self.run = run
-        self.environment = environment
-        self.record = record
-        """As it was last stored."""
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
         self.fault: WfError | None = None
-        """Why advancing ended although the run did not stop. It stands as `record` says."""
+        """Why advancing ended although the run did not stop. It stands as it was last written."""
         self._inbox: deque[Event] = deque()
         self._answers: list[AnswerGiven] = []
         """Those on which the word may be outstanding."""
@@ -97,12 +89,16 @@ class LiveRun:
         self._message = ""
         self._moved = anyio.Event()
 
+    @property
+    def run_id(self) -> RunId:
+        return self.journal.record.run_id
+
     def post(self, event: Event) -> None:
         """Let the advancing task know of `event`."""
         self._inbox.append(event)
         self._arrived.set()
 
-    async def answer(self, answer: Answer) -> bool:
+    async def answer(self, answer: Resume | Settle) -> bool:
         """Let the advancing task take an answer, and give whether it did before it came to an end.
 
         Raises:
@@ -118,18 +114,29 @@ class LiveRun:
         finally:
             self._answers.remove(given)
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing was posted that has not been taken."""
+        return not self._inbox
+
+    async def wait_for_news(self, *, seconds: float | None) -> None:
+        """Wait for at most `seconds` until something was posted, and leave it."""
+        if not self._inbox:
+            with anyio.move_on_after(seconds):
+                await self._arrived.wait()
+
     async def receive(self, *, seconds: float | None) -> list[Event]:
         """Wait for at most `seconds` for what was posted, and take all of it, in the order in which it came."""
-        with anyio.move_on_after(seconds):
-            await self._arrived.wait()
+        await self.wait_for_news(seconds=seconds)
         taken = list(self._inbox)
         self._inbox.clear()
-        self._arrived = anyio.Event()
+        if taken:
+            self._arrived = anyio.Event()
         return taken
 
     def report(self, message: str) -> None:
         """Show the followers where the run is."""
-        self._steps, self._message = self.run.steps_executed, message
+        self._steps, self._message = self.journal.run.steps_executed, message
         self._moved.set()
         self._moved = anyio.Event()
 

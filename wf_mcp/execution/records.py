@@ -5,7 +5,11 @@ from typing import Any
 
 from wf_artifacts.clock import iso
 from wf_artifacts.runs.models import RunRecord
-from wf_core.state import Interrupt, RunState
+from wf_core.jsonvalue import shorten
+from wf_core.state import Doubtful, Frame, Interrupt, RunState
+
+SHOWN_BYTES = 4096
+"""Longer arguments of a call are shortened and marked, as in the trace."""
 
 
 def describe(run: RunState, before: RunRecord, *, checkpoint: int, now: datetime) -> RunRecord:
@@ -16,6 +20,7 @@ def describe(run: RunState, before: RunRecord, *, checkpoint: int, now: datetime
         "output": run.output,
         "error": run.error.to_json() if run.error else None,
         "interrupts": [_question(interrupt) for interrupt in run.interrupts.values()],
+        "pending_calls": [_doubt(run.frames[frame]) for frame in run.doubts.values()],
         "trace_count": run.trace_count,
         "steps_executed": run.steps_executed,
         "checkpoint": checkpoint,
@@ -38,4 +43,19 @@ def _question(interrupt: Interrupt) -> dict[str, Any]:
         "typed": interrupt.typed,
         "answered_by": interrupt.answered_by,
         "opened_at": iso(interrupt.opened_at),
+    }
+
+
+def _doubt(frame: Frame) -> dict[str, Any]:
+    if not isinstance(frame.activity, Doubtful):
+        raise AssertionError("a call in doubt is that of a frame that waits for it")
+    call = frame.activity.call
+    return {
+        "id": call.id,
+        "step_id": frame.step_id,
+        "path": [*frame.prefix, frame.step_id],
+        "capability": call.capability,
+        "arguments": shorten(call.input, SHOWN_BYTES),
+        "attempt": call.attempt,
+        "started_at": iso(call.started_at),
     }

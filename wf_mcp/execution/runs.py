@@ -10,11 +10,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any
 from weakref import WeakValueDictionary
 
 import anyio
-from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from wf_artifacts.catalog.models import Deployment
@@ -22,18 +20,20 @@ from wf_artifacts.runs.environment import PinnedEnvironment
 from wf_artifacts.runs.models import Checkpoint, RunRecord
 from wf_artifacts.runs.store import Claim
 from wf_artifacts.storage.digests import json_digest
-from wf_core.calls.contract import Contract
-from wf_core.codec import dump_run, load_run
-from wf_core.errors import RunNotInterrupted, StaleInterrupt, WfError
+from wf_core.codec import dump_run
+from wf_core.errors import WfError
 from wf_core.ids import RunId, run_id
 from wf_core.jsonvalue import JsonValue
-from wf_core.runtime import Answer, Program, cancel, compile_program, resume, start
+from wf_core.runtime import Answer, Settlement, start
+from wf_core.runtime.inputs import Cancel, Recover, Resume, Settle
 from wf_core.state import FINAL
-from wf_mcp.errors import RunBlocked
 from wf_mcp.execution import pins
-from wf_mcp.execution.advance import Means, advance, store
+from wf_mcp.execution.advance import advance
 from wf_mcp.execution.changes import Changes
+from wf_mcp.execution.journal import Journal
 from wf_mcp.execution.live import CancelAsked, LiveRun, Progress
+from wf_mcp.execution.loading import compiled, load, manner, require_ready
+from wf_mcp.execution.means import Means
 from wf_mcp.execution.owned import ShuttingDown, owned
 from wf_mcp.execution.records import describe
 
@@ -98,7 +98,8 @@ class RunDriver:
         """
         now = self._means.clock.now()
         blank = self._blank(environment.deployment, workflow_input, principal, idempotency_key, now)
-        program = await _compile(environment, pins.pinned_contracts(environment))
+        contracts = pins.pinned_contracts(environment)
+        program = await compiled(environment, contracts)
         run = start(program, run_id=blank.run_id, input=workflow_input)
         record = describe(run, blank, checkpoint=1, now=now)
         checkpoint = Checkpoint(record.run_id, 1, "started", dump_run(run), now)
@@ -106,7 +107,8 @@ class RunDriver:
         async def create() -> Handle:
             made = await self._means.store.create(record, environment, checkpoint, trace=run.take_trace())
             if made.claim is not None:
-                self._launch(LiveRun(made.claim, program, run, made.record, environment))
+                kept = manner(environment, contracts)
+                self._launch(Journal(self._means, made.claim, program, run, made.record, environment, manner=kept))
             return self.handle(made.record.run_id)
 
         return await owned(self._tasks, create)
@@ -127,7 +129,8 @@ class RunDriver:
     async def answer(self, run_id: RunId, answer: Answer) -> Handle:
         """Answer a question of a run, and advance it; the answer is stored before anything is done about it.
 
-        A run that this process advances takes the answer while its other steps go on.
+        A run that this process advances takes the answer while its other steps go on. One whose process is gone is
+        taken over with it.
 
         Raises:
             RunRefused: the answer is not taken (the subclasses say why); the stored run is as it was.
@@ -135,18 +138,32 @@ class RunDriver:
             RunBusy: another process advances the run.
             StoreFull, StoreUnavailable: the answer was not taken.
         """
+        return await owned(self._tasks, partial(self._give, run_id, Resume(self._means.clock.now(), answer)))
+
+    async def settle(self, run_id: RunId, call_id: str, settlement: Settlement) -> Handle:
+        """Say what became of a call in doubt, and advance the run; the word is stored before anything is done about it.
+
+        Raises:
+            RunRefused, InvalidResult: the word is not taken; the stored run is as it was.
+            RunBlocked, RunBusy, StoreFull, StoreUnavailable: as `answer`.
+        """
+        given = Settle(self._means.clock.now(), call_id, settlement)
+        return await owned(self._tasks, partial(self._give, run_id, given))
+
+    async def take_over(self, run_id: RunId) -> Handle:
+        """Go on with a run whose process is gone, from its last stored input. Any other run stays as it is.
+
+        Raises:
+            RunBlocked: what the run was started with is not there any more; the stored run is as it was.
+            RunBusy: another process advances the run.
+            StateError, StoreFull, StoreUnavailable: the stored run is as it was.
+        """
 
         async def take() -> Handle:
-            while True:
-                async with self._turn(run_id):
-                    live = self._live.get(run_id)
-                    if live is None:
-                        return await self._answer_at_rest(run_id, answer)
-                if await live.answer(answer):
-                    return Handle(run_id, live)
-                if live.fault:
-                    raise live.fault
-                # It stopped before it heard of the answer: look again.
+            async with self._turn(run_id):
+                if run_id not in self._live:
+                    await self._recover(run_id)
+                return self.handle(run_id)
 
         return await owned(self._tasks, take)
 
@@ -210,25 +227,49 @@ class RunDriver:
         while await self._means.store.is_claimed(run_id):  # noqa: ASYNC110  # no event crosses processes
             await anyio.sleep(LOOK_AGAIN_SECONDS)
 
-    async def _answer_at_rest(self, run_id: RunId, answer: Answer) -> Handle:
+    async def _give(self, run_id: RunId, given: Resume | Settle) -> Handle:
+        while True:
+            async with self._turn(run_id):
+                live = self._live.get(run_id)
+                if live is None:
+                    return await self._give_at_rest(run_id, given)
+            if await live.answer(given):
+                return Handle(run_id, live)
+            if live.fault:
+                raise live.fault
+            # It stopped before it heard of the answer: look again.
+
+    async def _give_at_rest(self, run_id: RunId, given: Resume | Settle) -> Handle:
         async with self._claim(run_id) as claim:
             record, environment = await self._read(run_id)
+            contracts = await require_ready(self._means, record, environment)
+            journal = await load(self._means, claim, record, environment, contracts)
             if record.status == "running":
-                raise _left_behind(record, answer)
-            contracts = await self._live_contracts(record, environment)
-            live = await self._load(claim, record, environment, contracts)
-            resume(live.program, live.run, answer, now=self._means.clock.now())
-            await store(self._means, live, "answered")
-            self._launch(live)
+                journal.apply(Recover(self._means.clock.now()))
+            journal.apply(given)
+            await journal.commit("answered")
+            self._launch(journal)
             return self.handle(run_id)
+
+    async def _recover(self, run_id: RunId) -> None:
+        async with self._claim(run_id) as claim:
+            record, environment = await self._read(run_id)
+            if record.status != "running":
+                return
+            contracts = await require_ready(self._means, record, environment)
+            journal = await load(self._means, claim, record, environment, contracts)
+            journal.apply(Recover(self._means.clock.now()))
+            await journal.commit("recovered")
+            self._launch(journal)
 
     async def _cancel_at_rest(self, run_id: RunId, reason: str | None) -> None:
         async with self._claim(run_id) as claim:
             record, environment = await self._read(run_id)
-            live = await self._load(claim, record, environment, pins.pinned_contracts(environment))
-            if live.run.status not in FINAL:
-                cancel(live.program, live.run, reason=reason, now=self._means.clock.now())
-                await store(self._means, live, "cancelled")
+            journal = await load(self._means, claim, record, environment, pins.pinned_contracts(environment))
+            if journal.run.status not in FINAL:
+                journal.apply(Cancel(self._means.clock.now(), reason))
+            if record.status not in FINAL:
+                await journal.commit(journal.run.status)
 
     def _turn(self, run_id: RunId) -> anyio.Lock:
         """Let the answers to one run, and wishes to end it, come one after another."""
@@ -242,34 +283,15 @@ class RunDriver:
             yield claim
         finally:
             live = self._live.get(run_id)
-            if live is None or live.claim is not claim:
+            if live is None or live.journal.claim is not claim:
                 await claim.release()
 
     async def _read(self, run_id: RunId) -> tuple[RunRecord, PinnedEnvironment]:
         return await self._means.store.load(run_id), await self._means.store.load_environment(run_id)
 
-    async def _live_contracts(self, record: RunRecord, environment: PinnedEnvironment) -> dict[str, Contract]:
-        """Compare the pin with what the sources offer now; a run that is over needs nothing of them.
-
-        Raises:
-            RunBlocked: something is missing, switched off, or changed in a way that the plan notices.
-        """
-        if record.status in FINAL:
-            return pins.pinned_contracts(environment)
-        readiness = pins.readiness(environment, await pins.ask(self._means.registry, pins.names(environment)))
-        if not readiness.ready:
-            raise RunBlocked(record.run_id, [issue.as_json() for issue in readiness.errors])
-        return readiness.contracts
-
-    async def _load(
-        self, claim: Claim, record: RunRecord, environment: PinnedEnvironment, contracts: dict[str, Contract]
-    ) -> LiveRun:
-        checkpoint = await self._means.store.load_checkpoint(record.run_id)
-        program = await _compile(environment, contracts)
-        return LiveRun(claim, program, load_run(checkpoint.state), record, environment)
-
-    def _launch(self, live: LiveRun) -> None:
-        self._live[live.record.run_id] = live
+    def _launch(self, journal: Journal) -> None:
+        live = LiveRun(journal)
+        self._live[live.run_id] = live
         self._tasks.start_soon(self._drive, live)
 
     async def _drive(self, live: LiveRun) -> None:
@@ -279,39 +301,19 @@ class RunDriver:
         except* WfError as group:
             await self._settle(live, _first(group))
         except* Exception:
-            logger.exception("Advancing the run %s failed", live.record.run_id)
-            await self._settle(live, AdvancingFailed(live.record.run_id))
+            logger.exception("Advancing the run %s failed", live.run_id)
+            await self._settle(live, AdvancingFailed(live.run_id))
         finally:
             await self._settle(live, ShuttingDown())
 
     async def _settle(self, live: LiveRun, fault: WfError | None) -> None:
         """Put down a run that is not advanced any more; the first word about why counts."""
-        if self._live.get(live.record.run_id) is not live:
+        if self._live.get(live.run_id) is not live:
             return
         live.fault = fault
-        with anyio.CancelScope(shield=True):
-            await live.claim.release()
-        del self._live[live.record.run_id]
+        await live.journal.leave()
+        del self._live[live.run_id]
         live.end()
-
-
-async def _compile(environment: PinnedEnvironment, contracts: dict[str, Contract]) -> Program:
-    children: dict[tuple[str, int], dict[str, Any]] = {
-        (child.artifact_id, child.version): child.plan for child in environment.children
-    }
-    # In a thread: a long plan takes its time, and others are served meanwhile.
-    return await to_thread.run_sync(
-        partial(compile_program, environment.artifact.plan, contracts=contracts, children=children)
-    )
-
-
-def _left_behind(record: RunRecord, answer: Answer) -> WfError:
-    """Say why a run that its process left in the middle of other steps takes no answer."""
-    hint = f"inspect_run(run_id={record.run_id!r}) shows where it stands."
-    if answer.interrupt_id in (None, *(interrupt["id"] for interrupt in record.interrupts)):
-        message = f"The run {record.run_id} did not stop at a question: its process ended in the middle of other steps."
-        return RunNotInterrupted(message, hint=hint)
-    return StaleInterrupt(f"The question {answer.interrupt_id} of the run {record.run_id} is not open.", hint=hint)
 
 
 def _first(group: ExceptionGroup[WfError]) -> WfError:

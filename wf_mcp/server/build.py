@@ -9,6 +9,7 @@ import anyio
 from mcp.server.mcpserver import MCPServer
 
 from wf_mcp.app import App
+from wf_mcp.execution.recovery import keep_taking_over
 from wf_mcp.server.prompts import add_prompts
 from wf_mcp.server.resources import add_resources
 from wf_mcp.server.tools import TOOLSETS, Toolset, tools_of
@@ -37,6 +38,7 @@ def build_server(
     async def lifespan(_: MCPServer[App]) -> AsyncGenerator[App]:
         async with App.open(home=home, config=config) as app, anyio.create_task_group() as tasks:
             tasks.start_soon(updates.tell, app.runs.changes)
+            tasks.start_soon(keep_taking_over, app.runs, app.stores.runs)
             yield app
             tasks.cancel_scope.cancel()
 

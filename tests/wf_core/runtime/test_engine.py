@@ -138,7 +138,7 @@ def test_a_stopped_run_stays_stopped() -> None:
 def test_a_long_run_of_steps_lets_its_driver_breathe() -> None:
     document = plan({"each": loop("join"), "join": {"type": "join", "routes": {"ok": END}}})
     drive = begin(document, {"items": list(range(STEPS_AT_ONCE + 10))}, reloading=True)
-    assert drive.look() == Ready(())
+    assert drive.look() == Ready((), None)
     assert drive.run.steps_executed == STEPS_AT_ONCE
     assert drive.look() == Stopped("completed")
 

@@ -33,7 +33,7 @@ from wf_core.errors import (
 from wf_core.jsonvalue import JsonValue
 from wf_core.runtime import Answer
 from wf_mcp.app import App
-from wf_mcp.execution import advance
+from wf_mcp.execution import journal
 from wf_mcp.execution.runs import Handle
 
 pytestmark = pytest.mark.anyio
@@ -156,37 +156,6 @@ async def test_a_call_that_takes_too_long_fails_with_its_effects_unknown() -> No
     assert gate.cancelled.is_set()
 
 
-async def test_a_run_that_does_not_stop_is_stored_on_its_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(advance, "FIRST_STORED_AFTER_SECONDS", 0.01)
-    gate = Gate()
-    stores, runs = watched()
-    async with opened(ScriptedSource(acts={"echo": gate, "do": Gate()}), stores=stores) as app:
-        gate.opened.set()
-        handle = await start(app, plan({"a": node("ops.echo", "b"), "b": node("ops.do")}))
-        with anyio.fail_after(5):
-            await runs.tried["running"].wait()
-        record = await stores.runs.load(handle.run_id)
-        entries = await stores.runs.read_trace(handle.run_id, 0, 10)
-    assert record.status == "running"
-    assert record.trace_count == 1
-    assert [entry["step_id"] for entry in entries] == ["a"]
-
-
-async def test_a_run_that_has_not_moved_is_not_stored_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(advance, "FIRST_STORED_AFTER_SECONDS", 0.0)
-    gate = Gate()
-    stores, runs = watched()
-    async with opened(ScriptedSource(acts={"do": gate}), stores=stores) as app:
-        handle = await start(app, plan({"a": node("ops.do")}))
-        with anyio.fail_after(5):
-            await gate.entered.wait()
-            await app.runs.wait(handle, seconds=0.05)
-            gate.opened.set()
-            await app.runs.wait(handle, seconds=5)
-    assert runs.reasons.count("running") <= 1
-    assert runs.reasons[-1] == "completed"
-
-
 async def test_others_get_their_turn_during_a_long_chain_of_steps() -> None:
     """5,000 steps that need nobody outside, beside a task that wants the loop again and again."""
     turns = 0
@@ -301,7 +270,8 @@ async def test_an_answer_that_could_not_be_stored_is_not_acknowledged() -> None:
         store.refusals["answered"] = StoreFull("the run", "No space is left.")
         with anyio.fail_after(5), pytest.raises(StoreFull):
             await app.runs.answer(handle.run_id, Answer({}, interrupt_id="int_1"))
-        assert (await store.load(handle.run_id)).trace_count == 0
+        assert (await store.load_checkpoint(handle.run_id)).reason == "started"
+        assert not any(b'"kind":"resume"' in line for line in await store.load_journal(handle.run_id))
 
 
 async def test_an_answer_that_comes_as_the_run_stops_is_taken_after_it() -> None:
@@ -326,7 +296,7 @@ async def test_an_answer_that_comes_as_the_run_stops_is_taken_after_it() -> None
 
 
 async def test_a_question_is_shown_although_the_run_has_not_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(advance, "QUESTION_STORED_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(journal, "ASKED_SECONDS", 0.0)
     kept, store = watched()
     gate = Gate()
     async with opened(ScriptedSource(acts={"do": gate, "note": Gate()}), stores=kept) as app:
@@ -336,7 +306,7 @@ async def test_a_question_is_shown_although_the_run_has_not_stopped(monkeypatch:
             await anyio.wait_all_tasks_blocked()
         record = await store.load(handle.run_id)
         assert (record.status, [asked["id"] for asked in record.interrupts]) == ("running", ["int_1", "int_2"])
-        assert store.reasons == ["create", "running"]
+        assert store.reasons == ["create", "synced", "running"]
 
 
 async def asking(app: App, gate: Gate) -> Handle:

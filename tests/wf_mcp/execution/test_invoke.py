@@ -27,6 +27,7 @@ def invocation(**more: Any) -> Invocation:
         "input": {"text": "hello"},
         "attempt": 2,
         "timeout_seconds": None,
+        "repeatable": False,
     }
     return Invocation(**told | more)
 

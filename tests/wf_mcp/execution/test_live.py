@@ -1,13 +1,17 @@
 """Where the advancing task, the calls in flight and the waiters meet."""
 
-from typing import Any, cast
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import cast
 
 import anyio
 import pytest
 
 from wf_core.errors import StaleInterrupt, WfError
 from wf_core.runtime import Answer
+from wf_core.runtime.inputs import Resume
 from wf_core.state import RunState
+from wf_mcp.execution.journal import Journal
 from wf_mcp.execution.live import AnswerGiven, CallEnded, CancelAsked, LiveRun
 from wf_mcp.sources.protocol import CallResult
 
@@ -16,8 +20,11 @@ pytestmark = pytest.mark.anyio
 
 def live_run() -> LiveRun:
     """A run whose claim, program and definitions nobody asks for."""
-    nothing = cast("Any", None)
-    return LiveRun(nothing, nothing, RunState("run_1"), nothing, nothing)
+    return LiveRun(cast("Journal", SimpleNamespace(run=RunState("run_1"))))
+
+
+def answer() -> Resume:
+    return Resume(datetime(2026, 11, 30, tzinfo=UTC), Answer({}))
 
 
 async def test_what_was_posted_is_taken_all_at_once_in_its_order() -> None:
@@ -53,10 +60,10 @@ async def test_followers_hear_of_advances_and_leave_when_the_run_is_put_down() -
     with anyio.fail_after(5):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(live.follow, listen)
-            live.run.steps_executed = 1
+            live.journal.run.steps_executed = 1
             live.report("read: files.read")
             await told.wait()
-            live.run.steps_executed = 3
+            live.journal.run.steps_executed = 3
             live.report("write: files.write")
             live.end()
     assert heard == [(1, "read: files.read"), (3, "write: files.write")]
@@ -74,11 +81,11 @@ async def test_a_slow_follower_misses_steps_and_still_hears_the_latest() -> None
     with anyio.fail_after(5):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(live.follow, listen)
-            live.run.steps_executed = 1
+            live.journal.run.steps_executed = 1
             live.report("one")
             await busy.wait()
             for steps in range(2, 10):
-                live.run.steps_executed = steps
+                live.journal.run.steps_executed = steps
                 live.report("more")
             live.end()
             free.set()
@@ -93,23 +100,23 @@ async def test_waiting_after_the_end_returns_at_once() -> None:
 
 
 async def test_an_answer_is_taken_refused_or_passed_over() -> None:
-    live, taken, refusal = live_run(), Answer({}), StaleInterrupt("It is not open.")
+    live, taken, refusal = live_run(), answer(), StaleInterrupt("It is not open.")
     heard: dict[str, object] = {}
 
-    async def give(name: str, answer: Answer) -> None:
+    async def give(name: str, given: Resume) -> None:
         try:
-            heard[name] = await live.answer(answer)
+            heard[name] = await live.answer(given)
         except WfError as error:
             heard[name] = error
 
     with anyio.fail_after(5):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(give, "taken", taken)
-            tasks.start_soon(give, "refused", Answer({}))
-            tasks.start_soon(give, "unread", Answer({}))
+            tasks.start_soon(give, "refused", answer())
+            tasks.start_soon(give, "unread", answer())
             await anyio.wait_all_tasks_blocked()
             first, second, _ = (event for event in await live.receive(seconds=None) if isinstance(event, AnswerGiven))
-            assert first.answer is taken
+            assert first.given is taken
             first.take()
             second.refuse(refusal)
             await anyio.wait_all_tasks_blocked()
@@ -122,4 +129,4 @@ async def test_an_answer_after_the_end_is_passed_over() -> None:
     live = live_run()
     live.end()
     with anyio.fail_after(5):
-        assert await live.answer(Answer({})) is False
+        assert await live.answer(answer()) is False

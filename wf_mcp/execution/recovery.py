@@ -1,0 +1,67 @@
+"""Going on with runs whose process is gone: which, and how often it is tried. How one run is taken over is `runs`."""
+
+import logging
+from collections import Counter
+from collections.abc import Mapping
+from typing import NoReturn
+
+import anyio
+
+from wf_artifacts.errors import RunBusy
+from wf_artifacts.runs.store import RunStore
+from wf_core.errors import WfError
+from wf_core.ids import RunId
+from wf_mcp.execution.runs import RunDriver
+
+logger = logging.getLogger(__name__)
+
+FIRST_LOOK_SECONDS = 0.5
+"""How long after its start a server looks for abandoned runs: its client is answered before."""
+
+LOOK_SECONDS = 15.0
+"""How often it looks again: another server may end while this one goes on."""
+
+MOST_ATTEMPTS = 4
+"""How often one server tries to go on with one run unasked. Looking at the run tries it again."""
+
+AT_ONCE = 8
+"""Runs that are taken over at the same time: one that waits for its sources does not hold up the others."""
+
+
+async def keep_taking_over(runs: RunDriver, store: RunStore) -> NoReturn:
+    """Take abandoned runs over, now and again, for as long as a server serves. What goes wrong is logged."""
+    attempts: Counter[RunId] = Counter()
+    await anyio.sleep(FIRST_LOOK_SECONDS)
+    while True:
+        try:
+            found = [run_id for run_id in await store.abandoned() if attempts[run_id] < MOST_ATTEMPTS]
+        except WfError as error:
+            logger.warning("Abandoned runs cannot be looked for: %s", error)
+        else:
+            attempts.update(found)
+            await take_over(runs, found)
+        await anyio.sleep(LOOK_SECONDS)
+
+
+async def take_over(runs: RunDriver, run_ids: list[RunId]) -> Mapping[RunId, WfError]:
+    """Go on with each of these runs as far as possible, and give those that are left, with the reason.
+
+    One that another process takes over meanwhile is not among them.
+    """
+    left: dict[RunId, WfError] = {}
+    limit = anyio.CapacityLimiter(AT_ONCE)
+
+    async def attempt(run_id: RunId) -> None:
+        async with limit:
+            try:
+                await runs.take_over(run_id)
+            except RunBusy:
+                return
+            except WfError as error:
+                logger.warning("The run %s is left as it is: %s", run_id, error)
+                left[run_id] = error
+
+    async with anyio.create_task_group() as tasks:
+        for run_id in run_ids:
+            tasks.start_soon(attempt, run_id)
+    return left
