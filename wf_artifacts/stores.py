@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 from urllib.parse import unquote, urlsplit
 
 from anyio import CancelScope, to_thread
@@ -34,6 +36,15 @@ class Stores:
         if self.shut is not None:
             with CancelScope(shield=True):
                 await to_thread.run_sync(self.shut)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Close them."""
+        await self.close()
 
 
 def open_stores(url: str) -> Stores:

@@ -55,8 +55,8 @@ class App:
         where = home or default_home(environ)
         settings = load_config(config, cwd=cwd or Path.cwd(), home=where)
         time, redactor = clock or SystemClock(), Redactor()
-        stores = open_stores(settings.store or where.resolve().as_uri())
         async with (
+            open_stores(settings.store or where.resolve().as_uri()) as stores,
             SourceRegistry.open(settings, redactor, environ=environ, clock=time) as registry,
             anyio.create_task_group() as tasks,
         ):

@@ -149,3 +149,10 @@ async def test_a_configuration_that_cannot_be_used_opens_nothing(tmp_path: Path)
 def test_the_home_is_named_by_the_environment_or_by_the_system() -> None:
     assert default_home({"WF_HOME": "/srv/flows"}) == Path("/srv/flows")
     assert default_home({}).name == "wf-mcp"
+
+
+async def test_a_database_is_closed_when_the_program_ends(tmp_path: Path) -> None:
+    (tmp_path / "wf.json").write_text(json.dumps({"store": f"sqlite:///{tmp_path}/kept/wf.db"}), encoding="utf-8")
+    async with App.open(home=tmp_path, cwd=tmp_path, environ={}) as app:
+        await save_artifact(app, artifact_id="flow", plan=FLOW)
+    assert [path.name for path in (tmp_path / "kept").iterdir()] == ["wf.db"]
