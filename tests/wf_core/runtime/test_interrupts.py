@@ -89,6 +89,12 @@ def test_the_default_outcome_is_submitted_and_any_answer_will_do() -> None:
     assert drive.run.output == {"said": [1, None]}
 
 
+@pytest.mark.parametrize("said", [{"resume_schema": {}}, {"outcome_schemas": {"submitted": {}}}])
+def test_a_question_is_typed_where_the_plan_says_what_an_answer_looks_like(said: Json) -> None:
+    (question,) = asked(plan({"ask": ask(**said)})).run.interrupts.values()
+    assert question.typed
+
+
 def test_the_request_may_be_any_payload() -> None:
     drive = asked(plan({"ask": ask(request={".": path("input.text")})}))
     assert [one.payload for one in drive.run.interrupts.values()] == ["words"]
