@@ -1,6 +1,6 @@
 """Opens the stores behind an address. The only place that names a backend."""
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +19,7 @@ from wf_artifacts.runs.memory import MemoryRuns
 from wf_artifacts.runs.sql import SqlRuns
 from wf_artifacts.runs.store import RunStore
 from wf_artifacts.storage.database import Database
+from wf_artifacts.storage.findings import Examine, Finding
 from wf_artifacts.storage.home import Home
 
 
@@ -30,6 +31,25 @@ class Stores:
     runs: RunStore
     shut: Callable[[], None] | None = None
     """Gives up what they hold open; may wait for the disk."""
+
+    examinations: Sequence[Examine] = ()
+    """Look at everything that the stores keep."""
+
+    async def examine(self, *, repair: bool = False) -> AsyncGenerator[Finding]:
+        """Look at everything that is kept, and give what is not as it should be; nothing is changed.
+
+        With `repair`, what a finding says that a repair does is done before it is given, unless somebody is using the
+        document at that moment. What a repair takes away is kept in `lost+found`.
+
+        Raises:
+            StoreUnavailable, StoreFull: the examination ended there.
+        """
+        for examination in self.examinations:
+            faults = examination()
+            while (fault := await to_thread.run_sync(next, faults, None)) is not None:
+                if repair and fault.mend is not None:
+                    await to_thread.run_sync(fault.mend)
+                yield fault.finding
 
     async def close(self) -> None:
         """Give up what the stores hold open, claims too. Works in a cancelled task; closing again does nothing."""
@@ -72,8 +92,8 @@ def open_stores(url: str) -> Stores:
             return Stores(MemoryCatalog(), MemoryRuns())
         case "file" if path.startswith("/"):
             home = Home(Path(path))
-            runs = FileTreeRuns(home)
-            return Stores(FileTreeCatalog(home), runs, runs.close)
+            catalog, runs = FileTreeCatalog(home), FileTreeRuns(home)
+            return Stores(catalog, runs, runs.close, examinations=(catalog.faults, runs.faults))
         case "sqlite" if path.removeprefix("/"):
             return _in(_sqlite(Path(path.removeprefix("/"))))
         case _:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.wf_artifacts.conftest import Shared
 from tests.wf_artifacts.samples import artifact, deployment, environment, record
-from wf_artifacts.catalog.filetree import NUMBERS, Numbers
+from wf_artifacts.catalog.files.tree import NUMBERS, Numbers
 from wf_artifacts.catalog.models import ARTIFACT, DEPLOYMENT
 from wf_artifacts.errors import DriverMissing, InvalidStoreUrl
 from wf_artifacts.runs.checkpoints import NamedCheckpoint

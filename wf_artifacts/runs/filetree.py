@@ -17,19 +17,21 @@ from typing import Any, Final, Self
 
 from wf_artifacts.errors import ClaimLost, RunBusy, RunNotFound
 from wf_artifacts.runs.environment import PinnedEnvironment
-from wf_artifacts.runs.files.folder import LOCK, RunFolder
+from wf_artifacts.runs.files.examination import RunsExamination
+from wf_artifacts.runs.files.folder import LOCK, Found, RunFolder
 from wf_artifacts.runs.files.holder import Holder, new_files
-from wf_artifacts.runs.files.index import Found, RunIndex
+from wf_artifacts.runs.files.index import RunIndex
 from wf_artifacts.runs.files.keys import Keys
 from wf_artifacts.runs.models import Checkpoint, JournalRecord, RunRecord, RunStatus
 from wf_artifacts.runs.rules import COMPARED_RUNS, RUNS, belongs, require_first_state, require_same_input
 from wf_artifacts.runs.store import Claim, Created
 from wf_artifacts.storage import atomic
+from wf_artifacts.storage.findings import Fault, LostAndFound
 from wf_artifacts.storage.home import FileTreeStore, Home
 from wf_artifacts.storage.locks import FileLock, is_locked, try_lock
 from wf_artifacts.storage.pages import Page, collect, read_cursor
 from wf_artifacts.storage.threads import in_thread
-from wf_core.errors import StateError, WfError
+from wf_core.errors import StateError
 from wf_core.ids import DeploymentId, RunId, close_matches, is_id
 
 _AT_ONCE_BYTES: Final = 64 * 1024
@@ -222,6 +224,10 @@ class FileTreeRuns(FileTreeStore):
             finally:
                 lock.release()
 
+    def faults(self) -> Iterator[Fault]:
+        """Look at everything that is kept of runs."""
+        return RunsExamination(self.home, self._runs, self._keys, self._index, LostAndFound(self.home)).faults()
+
     def close(self) -> None:
         """Close what is open. Claims are released by whoever took them."""
         self._index.close()
@@ -288,7 +294,7 @@ class FileTreeRuns(FileTreeStore):
                 Holder(folder, self._index.becoming).tidy()
             finally:
                 lock.release()
-        return _look(folder)
+        return folder.look()
 
     def _survey(self) -> Iterator[tuple[RunId, Found]]:
         """Look at every run. What a crash left is removed."""
@@ -297,7 +303,7 @@ class FileTreeRuns(FileTreeStore):
                 with suppress(OSError):
                     _remove_leftover(self._runs / name)
             elif is_id(name):
-                yield RunId(name), _look(self._folder(RunId(name)))
+                yield RunId(name), self._folder(RunId(name)).look()
 
     def _earlier(self, record: RunRecord) -> RunRecord | None:
         """Give the run that a key stands for. None where it was never made, or is deleted."""
@@ -347,7 +353,7 @@ class FileTreeRuns(FileTreeStore):
             ) from error
 
     def _is_visible(self, run_id: RunId, principal: str | None) -> bool:
-        found = _look(self._folder(run_id))
+        found = self._folder(run_id).look()
         return isinstance(found, RunRecord) and belongs(found, principal)
 
 
@@ -355,16 +361,6 @@ def _ours(claim: Claim) -> FileClaim:
     if not isinstance(claim, FileClaim):
         raise ClaimLost(claim.run_id)
     return claim
-
-
-def _look(folder: RunFolder) -> Found:
-    """Tell what a run is."""
-    try:
-        return folder.head().record
-    except RunNotFound:
-        return None
-    except WfError as error:
-        return error
 
 
 def _remove_leftover(path: Path) -> None:

@@ -178,7 +178,7 @@ class RunStore(Protocol):
         """Give up to `limit` runs, the newest first: by run id, which begins with the time of creation.
 
         `principal` None means the runs of everybody. Walking the pages meets every run that was there all along exactly
-        once. A run that cannot be read is in `Page.damaged`, whatever is asked for, because nobody knows what it is.
+        once. A run that cannot be read is in `Page.damaged` of every list that it may belong to.
 
         Raises:
             InvalidCursor: the cursor is not from this list.

@@ -161,6 +161,14 @@ def publish_folder(made: Path, path: Path) -> None:
         raise
 
 
+def move(path: Path, place: Path) -> None:
+    """Move a file or a folder to a place where there is none."""
+    with step("rename", path.name):
+        path.rename(place)
+    sync_folder(place.parent)
+    sync_folder(path.parent)
+
+
 def retire_folder(path: Path) -> Path:
     """Let a folder disappear from readers, whole, and give the temporary name under which it can be removed."""
     retired = temporary(path)

@@ -100,6 +100,10 @@ class DerivedDatabase:
         with suppress(_Unusable):
             self._write(statements, sync=False)
 
+    def make_anew(self) -> None:
+        """Make another in its place, whatever it says."""
+        self._make_anew(self._current())
+
     def close(self) -> None:
         """Close the file. It is opened again when it is used again."""
         with self._using:

@@ -66,6 +66,14 @@ class Home:
                 return False
             return True
 
+    def size(self, path: Path) -> int:
+        """Give how many bytes a file has, 0 where there is none."""
+        with self.translated(path):
+            try:
+                return path.stat().st_size
+            except FileNotFoundError:
+                return 0
+
     def folders(self, folder: Path) -> list[str]:
         """Give the names of the folders in a folder, none where there is no such folder, in no order."""
         return [entry.name for entry in self._entries(folder) if entry.is_dir()]

@@ -31,6 +31,9 @@ from wf_core.ids import RunId
 
 T = TypeVar("T")
 
+Found = RunRecord | WfError | None
+"""What there is of a run: its record, why it cannot be read, or None where there is no such run."""
+
 LOCK = "lock"
 
 
@@ -106,6 +109,15 @@ class RunFolder:
             raise corrupt(self.home.document(self.head_path), f"it belongs to {head.record.run_id}")
         return head
 
+    def look(self) -> Found:
+        """Tell what there is of the run, without what the inputs since have made of it."""
+        try:
+            return self.head().record
+        except RunNotFound:
+            return None
+        except WfError as error:
+            return error
+
     def record(self) -> RunRecord:
         """Read the record, with what the inputs since have made of it."""
         return self._consistent(self._record)
@@ -135,20 +147,11 @@ class RunFolder:
         document = self.home.document(path)
         return inputs.parse(data, document, run_id=self.run_id, checkpoint=head.checkpoint.sequence)
 
-    def _consistent(self, read: Callable[[Head], T]) -> T:
-        """Read what run.json names; again, if a commit replaced it and removed what was older meanwhile."""
-        while True:
-            version = self._version()
-            try:
-                result = read(self.head())
-            except StateCorrupt:
-                if self._version() == version:
-                    raise
-            else:
-                if self._version() == version:
-                    return result
+    def segments(self, head: Head) -> Trace:
+        """Give the trace that the record in `head` counts."""
+        return Trace(self.journal, self.home.document, self.run_id, head.segment)
 
-    def _version(self) -> tuple[int, int]:
+    def version(self) -> tuple[int, int]:
         """Tell one content of run.json from another.
 
         Raises:
@@ -160,6 +163,19 @@ class RunFolder:
             except FileNotFoundError as error:
                 raise RunNotFound(self.run_id) from error
         return found.st_ino, found.st_mtime_ns
+
+    def _consistent(self, read: Callable[[Head], T]) -> T:
+        """Read what run.json names; again, if a commit replaced it and removed what was older meanwhile."""
+        while True:
+            version = self.version()
+            try:
+                result = read(self.head())
+            except StateCorrupt:
+                if self.version() == version:
+                    raise
+            else:
+                if self.version() == version:
+                    return result
 
     def _record(self, head: Head) -> RunRecord:
         progress = self._progress(head)
@@ -203,8 +219,7 @@ class RunFolder:
         with self.home.translated(self.journal):
             try:
                 if start < counted:
-                    trace = Trace(self.journal, self.home.document, self.run_id, head.segment)
-                    found += trace.entries(range(start, min(numbers.stop, counted)))
+                    found += self.segments(head).entries(range(start, min(numbers.stop, counted)))
                 if numbers.stop > counted:
                     found += self._unfolded(head, range(max(start, counted), numbers.stop))
             except FileNotFoundError as error:

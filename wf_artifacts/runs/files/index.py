@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, suppress
 from typing import Final
 
 from wf_artifacts.errors import StoreError
+from wf_artifacts.runs.files.folder import Found
 from wf_artifacts.runs.models import RunRecord, RunStatus
 from wf_artifacts.storage.connections import Connection
 from wf_artifacts.storage.derived import DerivedDatabase, Statements
@@ -18,9 +19,6 @@ from wf_artifacts.storage.home import Home
 from wf_artifacts.storage.statements import Value
 from wf_core.errors import WfError
 from wf_core.ids import DeploymentId, RunId
-
-Found = RunRecord | WfError | None
-"""What a run is: its record, why it cannot be read, or None where there is no such run."""
 
 _VERSION: Final = 1
 SCHEMA: Final = (
@@ -44,6 +42,12 @@ _KEEP_STATUS: Final = "DELETE FROM runs WHERE run_id = :run_id AND status <> :st
 _FORGET: Final = "DELETE FROM runs WHERE run_id = :run_id"
 _READABLE: Final = "DELETE FROM unreadable WHERE run_id = :run_id"
 _UNREADABLE: Final = "INSERT OR IGNORE INTO unreadable VALUES (:run_id)"
+_UNSETTLED: Final = "SELECT run_id FROM unsettled"
+_IS_UNREADABLE: Final = "SELECT run_id FROM unreadable WHERE run_id = :run_id"
+_IS_KNOWN: Final = """SELECT run_id FROM unreadable WHERE run_id = :run_id
+    UNION SELECT run_id FROM runs WHERE run_id = :run_id"""
+_IS_ENTERED: Final = """SELECT run_id FROM runs
+    WHERE run_id = :run_id AND status = :status AND principal = :principal AND deployment_id = :deployment_id"""
 _BATCH: Final = 64
 
 
@@ -92,13 +96,32 @@ class RunIndex:
 
         Nobody changes the status of a run, makes one or removes one while `look` is called.
         """
-        unsettled = self._database.rows("SELECT run_id FROM unsettled")
+        unsettled = self.unsettled()
         if not unsettled:
             return
         with self._database.alone() as alone:
-            for (run_id,) in unsettled if alone else ():
+            for run_id in unsettled if alone else ():
                 with suppress(StoreError):
                     self._database.settle(_settled(run_id, look(run_id)))
+
+    def proposes(self, run_id: RunId, found: RunRecord | WfError) -> bool:
+        """Tell whether every list that a run may belong to, as it was found, names it."""
+        if isinstance(found, RunRecord) and self._database.rows(_IS_ENTERED, _row(found)):
+            return True
+        known = _IS_UNREADABLE if isinstance(found, RunRecord) else _IS_KNOWN
+        return bool(self._database.rows(known, {"run_id": run_id}))
+
+    def alone(self) -> AbstractContextManager[bool]:
+        """Tell whether nobody makes, removes or changes the status of a run; then nobody does until the block ends."""
+        return self._database.alone()
+
+    def unsettled(self) -> set[RunId]:
+        """Give the runs that somebody is changing, or was when a crash came."""
+        return {RunId(run_id) for (run_id,) in self._database.rows(_UNSETTLED)}
+
+    def make_anew(self) -> None:
+        """Make it anew from the runs that there are."""
+        self._database.make_anew()
 
     def close(self) -> None:
         """Close the files of the index."""

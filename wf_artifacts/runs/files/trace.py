@@ -7,7 +7,8 @@ where n counts the entries before. A segment that is long enough is never touche
 is for run.json to say: what lies beyond was never committed. Entries that no checkpoint has taken in are in `inputs`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
@@ -18,7 +19,7 @@ from wf_artifacts.storage import atomic
 from wf_artifacts.storage.documents import Format, corrupt
 from wf_artifacts.storage.records import Record
 from wf_core import jsonvalue
-from wf_core.errors import NotJson
+from wf_core.errors import NotJson, StateError
 from wf_core.ids import RunId
 
 SEGMENT_BYTES: Final = 1024 * 1024
@@ -122,6 +123,26 @@ class Trace:
             segment += 1
         return found
 
+    def damage(self, count: int) -> Iterator[tuple[Path, StateError]]:
+        """Read every segment, and give those that are damaged, and why. Together they hold `count` entries."""
+        following: int | None = 0
+        for number in range(1, self._last.number + 1) if count else ():
+            path = segment_path(self._folder, number)
+            try:
+                first, end = self._ends(number)
+                if following not in {None, first}:
+                    raise corrupt(self._name(path), f"entry {following} is missing")
+                following = end
+            except FileNotFoundError:
+                following = None
+                yield path, corrupt(self._name(path), "it is missing")
+            except StateError as error:
+                following = None
+                yield path, error
+        if following not in {None, count}:
+            path = segment_path(self._folder, self._last.number)
+            yield path, corrupt(self._name(path), f"entry {following} is missing")
+
     def _segment_of(self, number: int) -> int:
         """Give the segment that holds an entry."""
         low, high = 1, self._last.number
@@ -135,6 +156,27 @@ class Trace:
 
     def _read(self, segment: int, numbers: range) -> Iterator[dict[str, Any]]:
         """Give those of the entries that a segment holds; it holds the first."""
+        with self._open(segment) as (lines, document):
+            lines.find(numbers.start)
+            for number in numbers:
+                line = lines.next()
+                if not line and number > numbers.start:
+                    return
+                yield _entry(line, number, document)
+
+    def _ends(self, segment: int) -> tuple[int, int]:
+        """Read a whole segment, and give the number of its first entry and that of the one behind its last."""
+        with segment_path(self._folder, segment).open("rb") as file:
+            first = number = self._header(file, segment).first
+        with self._open(segment) as (lines, document):
+            while line := lines.next():
+                _entry(line, number, document)
+                number += 1
+        return first, number
+
+    @contextmanager
+    def _open(self, segment: int) -> Generator[tuple[NumberedLines, str]]:
+        """Open a segment at its first entry."""
         path = segment_path(self._folder, segment)
         with path.open("rb") as file:
             end = file.seek(0, 2)
@@ -143,13 +185,7 @@ class Trace:
                     raise corrupt(self._name(path), f"it is shorter than {self._last.length} bytes")
                 end = self._last.length
             self._header(file, segment)
-            lines = NumberedLines(file, self._name(path), begin=file.tell(), end=end)
-            lines.find(numbers.start)
-            for number in numbers:
-                line = lines.next()
-                if not line and number > numbers.start:
-                    return
-                yield _entry(line, number, self._name(path))
+            yield NumberedLines(file, self._name(path), begin=file.tell(), end=end), self._name(path)
 
     def _header(self, file: BinaryIO, segment: int) -> SegmentHeader:
         """Read the first line of a segment."""

@@ -1,7 +1,7 @@
 """The holder of a run's lock stores what follows, and leaves nothing of what did not come to be."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -28,7 +28,7 @@ class Announced:
         return self._announce(becoming)
 
     @contextmanager
-    def _announce(self, becoming: RunRecord) -> Iterator[None]:
+    def _announce(self, becoming: RunRecord) -> Generator[None]:
         before = self._folder.head().record.status
         yield
         self.statuses.append((becoming.status, before, self._folder.head().record.status))

@@ -11,7 +11,8 @@ import pytest
 from tests.wf_artifacts.samples import new_run_id, record
 from wf_artifacts.errors import StoreUnavailable
 from wf_artifacts.runs.files import index
-from wf_artifacts.runs.files.index import Found, RunIndex
+from wf_artifacts.runs.files.folder import Found
+from wf_artifacts.runs.files.index import RunIndex
 from wf_artifacts.runs.models import RunRecord
 from wf_artifacts.storage.home import Home
 from wf_core.errors import StateCorrupt
@@ -153,7 +154,7 @@ def test_no_list_passes_over_runs_or_sorts_them() -> None:
     database = sqlite3.connect(":memory:")
     for statement in index.SCHEMA:
         database.execute(statement)
-    filters = ("principal", "status", "deployment_id")
+    filters: list[str] = ["principal", "status", "deployment_id"]
     for chosen in itertools.chain.from_iterable(itertools.combinations(filters, size) for size in range(4)):
         parameters = dict.fromkeys((*chosen, "below"), "x")
         statement = index.list_statement(chosen, ["below"])

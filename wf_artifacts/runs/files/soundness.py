@@ -1,0 +1,167 @@
+"""What is wrong with one run on disk.
+
+A document that cannot be read ends a run that is open: a repair takes it away, whole, because nobody can go on with it.
+Of a run that has ended the rest can still be shown, so it stays.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, Literal
+
+from wf_artifacts.errors import RunNotFound
+from wf_artifacts.runs.files.folder import Head, RunFolder
+from wf_artifacts.runs.files.trace import segment_path
+from wf_artifacts.runs.prune import ENDED
+from wf_artifacts.storage.atomic import is_temporary
+from wf_artifacts.storage.findings import MOVES_IT, Fault, Finding, LostAndFound, unreadable
+from wf_artifacts.storage.locks import is_locked, try_lock
+from wf_core.errors import StateError
+
+_OURS: Final = re.compile(r"(inputs_)?\d{6,}\.jsonl?")
+"""The names of checkpoints, of segments of the trace, and of inputs."""
+_ATTEMPTS: Final = 3
+"""How often to look again at a run that moves on meanwhile."""
+
+
+def faults(folder: RunFolder, lost: LostAndFound, take_away: Callable[[], None]) -> list[Fault]:
+    """Give what is wrong with a run; nothing of one that moves on too fast to tell.
+
+    `take_away` moves the whole run to lost+found. Like every repair it is done under the lock of the run, if nobody has
+    it and the run is as it was found.
+    """
+    for _ in range(_ATTEMPTS):
+        run = _Run(folder, lost, take_away)
+        found = list(run.faults())
+        if run.is_unchanged():
+            return found
+    return []
+
+
+class _Run:
+    """A run as it is at one moment."""
+
+    def __init__(self, folder: RunFolder, lost: LostAndFound, take_away: Callable[[], None]) -> None:
+        self._folder = folder
+        self._lost = lost
+        self._take_away = take_away
+        self._held = is_locked(folder.lock)
+        self._version = _version(folder)
+
+    def is_unchanged(self) -> bool:
+        return (is_locked(self._folder.lock), _version(self._folder)) == (self._held, self._version)
+
+    def faults(self) -> Iterator[Fault]:
+        folder = self._folder
+        try:
+            head = folder.head()
+        except RunNotFound:
+            if not self._held:
+                yield self._orphaned()
+        except StateError as error:
+            yield self._unreadable(folder.head_path, error, ended=False)
+        else:
+            yield from self._unreadable_documents(head)
+            if not self._held:
+                yield from self._surplus(head)
+                yield from self._uncommitted(head)
+
+    def _unreadable_documents(self, head: Head) -> Iterator[Fault]:
+        folder = self._folder
+        needed: dict[Path, Callable[[], object]] = {
+            folder.environment_path: folder.environment,
+            folder.checkpoint_path(head.checkpoint.sequence): folder.checkpoint,
+            folder.inputs_path(head.checkpoint.sequence): folder.inputs,
+        }
+        for path, read in needed.items():
+            try:
+                read()
+            except StateError as error:
+                yield self._unreadable(path, error, ended=head.record.status in ENDED)
+        with folder.home.translated(folder.journal):
+            for path, error in folder.segments(head).damage(head.record.trace_count):
+                yield unreadable(folder.home.document(path), error)
+
+    def _surplus(self, head: Head) -> Iterator[Fault]:
+        """Look for files and folders that the run does not have."""
+        folder = self._folder
+        named = {
+            folder.head_path,
+            folder.environment_path,
+            folder.lock,
+            folder.checkpoint_path(head.checkpoint.sequence),
+            folder.inputs_path(head.checkpoint.sequence),
+            *(segment_path(folder.journal, number) for number in range(1, head.segment.number + 1)),
+        }
+        for inside in (folder.path, folder.checkpoints, folder.journal):
+            for name in folder.home.files(inside):
+                if inside / name not in named:
+                    ours = is_temporary(name) or (inside != folder.path and _OURS.fullmatch(name))
+                    yield self._stray(inside / name, "leftover" if ours else "unknown")
+            for name in folder.home.folders(inside):
+                if inside / name not in {folder.checkpoints, folder.journal}:
+                    yield self._stray(inside / name, "unknown")
+
+    def _uncommitted(self, head: Head) -> Iterator[Fault]:
+        """Look for what stands behind the end of what counts."""
+        folder = self._folder
+        ends = {segment_path(folder.journal, head.segment.number): head.segment.length}
+        with suppress(StateError):
+            ends[folder.inputs_path(head.checkpoint.sequence)] = folder.inputs().length
+        for path, length in ends.items():
+            surplus = folder.home.size(path) - length
+            if surplus > 0:
+                yield Fault(
+                    Finding(
+                        folder.home.document(path),
+                        "leftover",
+                        f"A crash left {surplus} bytes at its end that do not count.",
+                        "Moves these bytes to lost+found.",
+                    ),
+                    self._under_lock(lambda path=path, length=length: self._lost.cut(path, at=length)),
+                )
+
+    def _unreadable(self, path: Path, error: StateError, *, ended: bool) -> Fault:
+        document = self._folder.home.document(path)
+        if ended:
+            return unreadable(document, error)
+        return unreadable(document, error, "Moves the run to lost+found: nobody can go on with it.", self._moving_all())
+
+    def _orphaned(self) -> Fault:
+        document = self._folder.home.document(self._folder.path)
+        return Fault(
+            Finding(document, "orphaned", "It has no run.json, so it is no run.", MOVES_IT),
+            self._moving_all(),
+        )
+
+    def _stray(self, path: Path, kind: Literal["leftover", "unknown"]) -> Fault:
+        problem = "A crash left it; it does not count." if kind == "leftover" else "It belongs to no run."
+        finding = Finding(self._folder.home.document(path), kind, problem, MOVES_IT)
+        return Fault(finding, self._under_lock(lambda: self._lost.move(path)))
+
+    def _moving_all(self) -> Callable[[], None]:
+        return self._under_lock(self._take_away)
+
+    def _under_lock(self, act: Callable[[], None]) -> Callable[[], None]:
+        """Do it under the lock, unless somebody holds it or the run is not as it was found any more."""
+
+        def mend() -> None:
+            folder = self._folder
+            with folder.home.translated(folder.path), suppress(FileNotFoundError):
+                lock = try_lock(folder.lock)
+                if lock is None:
+                    return
+                try:
+                    if _version(folder) == self._version:
+                        act()
+                finally:
+                    lock.release()
+
+        return mend
+
+
+def _version(folder: RunFolder) -> tuple[int, int] | None:
+    with suppress(RunNotFound):
+        return folder.version()
+    return None
