@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.wf_artifacts.databases import database_at
 from tests.wf_artifacts.postgres import PostgresServer, running
 from tests.wf_artifacts.samples import Start, checkpoint, environment
 from wf_artifacts.runs.models import RunRecord
 from wf_artifacts.runs.store import Claim, RunStore
 from wf_artifacts.storage.database import Database
-from wf_artifacts.storage.postgres import PostgresDatabase
-from wf_artifacts.storage.sqlite import SqliteDatabase
 from wf_artifacts.stores import Stores, open_stores
 
 
@@ -46,13 +45,13 @@ Open = Callable[[], Database]
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def open_database(request: pytest.FixtureRequest, home: Path) -> Iterator[Open]:
+def open_database(request: pytest.FixtureRequest) -> Iterator[Open]:
     """Open one empty database of each kind, as often as asked; all are closed at the end."""
     url: str = request.getfixturevalue(request.param)
     with ExitStack() as opened:
 
         def open_database() -> Database:
-            database = SqliteDatabase(home / "wf.db") if request.param == "sqlite" else PostgresDatabase(url)
+            database = database_at(url)
             opened.callback(database.close)
             return database
 

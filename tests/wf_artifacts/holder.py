@@ -5,25 +5,16 @@ It says how that went: written, or lost.
 
 import sys
 from datetime import timedelta
-from pathlib import Path
 
 import anyio
 
+from tests.wf_artifacts.databases import database_at
 from tests.wf_artifacts.samples import checkpoint, following, record
 from wf_artifacts.errors import ClaimLost
 from wf_artifacts.runs.sql import SqlRuns
-from wf_artifacts.storage.database import Database
 from wf_artifacts.storage.owners import Lease
-from wf_artifacts.storage.postgres import PostgresDatabase
-from wf_artifacts.storage.sqlite import SqliteDatabase
 
 SHORT = Lease(duration=timedelta(seconds=1), heartbeat=timedelta(seconds=0.1))
-
-
-def database_at(url: str) -> Database:
-    if url.startswith("sqlite:///"):
-        return SqliteDatabase(Path(url.removeprefix("sqlite:///")))
-    return PostgresDatabase(url)
 
 
 def say(word: str) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.wf_artifacts.runs.test_sql import run_sql
+from tests.wf_artifacts.databases import run_sql
 from tests.wf_artifacts.samples import NOW, deployment, plan
 from wf_artifacts.catalog.sql import SqlCatalog
 from wf_artifacts.errors import ArtifactNotFound

@@ -1,0 +1,32 @@
+"""Databases without the stores in them, and what no store does to them."""
+
+from pathlib import Path
+from typing import Any
+
+from wf_artifacts.storage.connections import Row
+from wf_artifacts.storage.database import Database
+from wf_artifacts.storage.postgres import POSTGRES, PostgresDatabase
+from wf_artifacts.storage.sqlite import SQLITE, SqliteDatabase
+from wf_artifacts.storage.statements import Statement
+
+
+def database_at(url: str) -> Database:
+    """Open the database of an address as `open_stores` does."""
+    if url.startswith("sqlite:///"):
+        return SqliteDatabase(Path(url.removeprefix("sqlite:///")))
+    return PostgresDatabase(url)
+
+
+def run_sql(database: Database, text: str, **parameters: Any) -> list[Row]:
+    """Run a statement by hand."""
+    dialect = SQLITE if isinstance(database, SqliteDatabase) else POSTGRES
+    connection = database.connect()
+    try:
+        return connection.run(Statement(text, dialect).text(parameters), parameters).rows
+    finally:
+        connection.close()
+
+
+def end_leases(database: Database) -> None:
+    """Let the time pass after which owners that did not renew their leases are believed to be gone."""
+    run_sql(database, "UPDATE wf_owners SET expires_at = 0")
