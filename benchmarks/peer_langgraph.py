@@ -1,0 +1,57 @@
+"""LangGraph on the work of `workloads`, in memory, without a checkpointer. Runs in the environment that `peers` makes.
+
+Prints one JSON object: seconds by workload.
+"""
+
+import json
+import operator
+import sys
+import time
+from typing import Annotated, TypedDict
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Send
+
+
+class Value(TypedDict):
+    value: int
+
+
+class Items(TypedDict):
+    items: list[int]
+    results: Annotated[list[int], operator.add]
+
+
+def chain(length: int) -> float:
+    graph = StateGraph(Value)
+    for number in range(length):
+        graph.add_node(f"s{number}", lambda state: {"value": state["value"] + 1})
+        graph.add_edge(START if number == 0 else f"s{number - 1}", f"s{number}")
+    graph.add_edge(f"s{length - 1}", END)
+    app = graph.compile()
+    began = time.perf_counter()
+    result = app.invoke({"value": 0}, {"recursion_limit": length + 10})
+    took = time.perf_counter() - began
+    assert result == {"value": length}
+    return took
+
+
+def fan_out(items: int) -> float:
+    graph = StateGraph(Items)
+    graph.add_node("body", lambda state: {"results": [state["item"] + 1]})
+    graph.add_conditional_edges(
+        START, lambda state: [Send("body", {"item": item}) for item in state["items"]], ["body"]
+    )
+    graph.add_edge("body", END)
+    app = graph.compile()
+    began = time.perf_counter()
+    result = app.invoke({"items": list(range(items)), "results": []})
+    took = time.perf_counter() - began
+    assert len(result["results"]) == items
+    return took
+
+
+WORK = {"chain": chain, "fan_out": fan_out}
+
+if __name__ == "__main__":
+    print(json.dumps(WORK[sys.argv[1]](int(sys.argv[2]))))
