@@ -11,7 +11,7 @@ from wf_mcp.cli.operate import guard, operate, ticker
 from wf_mcp.cli.output import AsJson, diagnostic, facts, show, table, when
 from wf_mcp.errors import InvalidArgument
 from wf_mcp.operations import deployments as operations
-from wf_mcp.operations.models import DeletedDeployment, DeploymentList, DeploymentView
+from wf_mcp.operations.models import DeletedDeployment, DeploymentList, DeploymentView, Durability
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Artifact versions bound to sources, ready to run.")
 
@@ -29,6 +29,10 @@ def create(
     bind: Annotated[
         list[str] | None, typer.Option("--bind", metavar="NAME=SOURCE", help="Give a source that the plan names.")
     ] = None,
+    durability: Annotated[
+        Durability,
+        typer.Option(help="What a crash leaves of a run: every step, or where it stood at its last stop (faster)."),
+    ] = "steps",
     replace: Annotated[bool, typer.Option("--replace", help="Take the place of a deployment of this id.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -43,6 +47,7 @@ def create(
                 artifact_id=artifact_id,
                 version=version,
                 bindings=bindings,
+                durability=durability,
                 replace=replace,
             )
 
@@ -112,6 +117,7 @@ def _whole(found: DeploymentView) -> RenderableType:
                 ("deployment", found.deployment_id),
                 ("runs", f"{found.artifact_id} {found.artifact_version}"),
                 ("bindings", ", ".join(f"{name}={source}" for name, source in found.bindings.items()) or None),
+                ("stored", "after each step" if found.durability == "steps" else "at each stop"),
                 ("runnable", Text("yes", style="green") if found.runnable else Text("no", style="red")),
                 ("run it", f"wf runs start {found.deployment_id} --input JSON" if found.runnable else None),
             )

@@ -18,6 +18,7 @@ NOUNS = {
     "deployments": "Artifact versions bound to sources, ready to run.",
     "runs": "Start, answer, look at and cancel runs.",
     "pending": "What waits for an answer.",
+    "calls": "Calls of which nobody knows whether they were carried out.",
     "sources": "Where capabilities come from.",
     "capabilities": "What a workflow's steps can call.",
     "plan": "Check, draw and explain plan files.",

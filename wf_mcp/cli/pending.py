@@ -22,7 +22,7 @@ def pending(
     limit: Annotated[int, typer.Option(help="How many, at most 100.")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """List what waits for an answer, newest run first. `wf runs resume RUN` answers it."""
+    """List what waits for somebody, newest run first: `wf runs resume RUN`, or `wf calls show TOKEN`, says more."""
     page = operate(
         context,
         lambda wf: operations.list_pending(wf, run_id=run, cursor=cursor, limit=limit, caller=LOCAL_PERSON),
@@ -42,4 +42,6 @@ def _rows(page: PendingList) -> RenderableType:
 def _what(item: PendingItem) -> str:
     if item.interrupt is not None:
         return f"{item.interrupt.id}: {item.interrupt.step_id} asks {item.interrupt.kind}"
-    return f"{item.call.token}: {item.call.capability} ({item.call.state})" if item.call else item.next_action
+    if item.call is not None:
+        return f"{item.call.token}: {item.call.step_id} called {item.call.capability}, whether it did is not known"
+    return item.next_action

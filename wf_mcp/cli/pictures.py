@@ -10,7 +10,7 @@ from rich.text import Text
 from wf_core.plan import WorkflowPlan
 from wf_mcp.cli.drawing import draw
 from wf_mcp.cli.output import as_text, console, diagnostic, facts, status, table, when
-from wf_mcp.operations.models import InterruptView, RunSummary, TraceEntry, TracePage
+from wf_mcp.operations.models import InterruptView, PendingCall, RunSummary, TraceEntry, TracePage
 
 Mark = Literal["done", "waiting", "failed"]
 
@@ -47,6 +47,7 @@ def summary(run: RunSummary) -> RenderableType:
         )
     parts += [diagnostic(found) for found in run.diagnostics]
     parts += [question(asked) for asked in run.interrupts]
+    parts += [call(doubted) for doubted in run.pending_calls]
     if run.interrupts and run.resume_readiness == "ready":
         parts.append(Text.assemble(("answer it: ", "dim"), f"wf runs resume {run.run_id}"))
     return Group(*parts)
@@ -67,6 +68,32 @@ def question(asked: InterruptView) -> RenderableType:
         subtitle=f" {asked.id} ",
         subtitle_align="right",
     )
+
+
+def call(doubted: PendingCall) -> RenderableType:
+    """Show a call in doubt, and what can be said of it."""
+    fields = [(name, as_text(value)) for name, value in _fields(doubted.arguments)]
+    body = Group(
+        Text(doubted.reason or "", style="dim"),
+        facts(
+            (
+                ("capability", doubted.capability),
+                ("step", "/".join(doubted.path)),
+                ("began", f"{doubted.since} ({when(doubted.since)})"),
+                ("arguments", facts(fields) if fields else Text("none", style="dim")),
+            )
+        ),
+        Text("\nFind out whether it was carried out, then say so:"),
+        facts(
+            (
+                ("it was, and gave", f"wf calls complete {doubted.token} RESULT"),
+                ("it failed", f"wf calls fail {doubted.token}"),
+                ("make it again", f"wf calls retry {doubted.token}"),
+            )
+        ),
+    )
+    title = Text.assemble((f" {doubted.step_id} ", "bold"), ("called, and nobody knows what became of it ", ""))
+    return Panel(body, title=title, title_align="left", border_style="red", expand=False)
 
 
 def trace(page: TracePage) -> RenderableType:
@@ -106,7 +133,7 @@ def step(entry: TraceEntry) -> Text:
 def marks(run: RunSummary, entries: Sequence[TraceEntry]) -> dict[str, Mark]:
     """Say of each step of the plan whether the run has done it, waits in it, or failed in it."""
     found: dict[str, Mark] = {entry.path[0]: "done" for entry in entries if entry.path}
-    found.update({question.path[0]: "waiting" for question in run.interrupts})
+    found.update({waited.path[0]: "waiting" for waited in (*run.interrupts, *run.pending_calls)})
     if run.error is not None and run.error.path:
         found[run.error.path[0]] = "failed"
     return found

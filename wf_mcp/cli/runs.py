@@ -1,6 +1,7 @@
 """`wf runs`: start, answer, look at and cancel runs."""
 
 import sys
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -16,7 +17,16 @@ from wf_mcp.errors import ExitStatus
 from wf_mcp.operations import artifacts, traces
 from wf_mcp.operations import runs as operations
 from wf_mcp.operations.caller import LOCAL_PERSON
-from wf_mcp.operations.models import ArtifactView, ResumeReadiness, RunList, RunStatus, RunSummary, TraceEntry
+from wf_mcp.operations.models import (
+    ArtifactView,
+    RecoveredRuns,
+    ResumeReadiness,
+    RunList,
+    RunRow,
+    RunStatus,
+    RunSummary,
+    TraceEntry,
+)
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Start, answer, look at and cancel runs.")
 
@@ -60,9 +70,9 @@ def start(
                 caller=LOCAL_PERSON,
                 progress=progress,
             )
-            return await _until_it_stops(wf, answer, progress)
+            return await until_it_stops(wf, answer, progress)
 
-    _end(operate(context, action, as_json=as_json), as_json=as_json)
+    end(operate(context, action, as_json=as_json), as_json=as_json)
 
 
 @app.command()
@@ -96,9 +106,9 @@ def resume(
                 caller=LOCAL_PERSON,
                 progress=progress,
             )
-            return await _until_it_stops(wf, summary, progress)
+            return await until_it_stops(wf, summary, progress)
 
-    _end(operate(context, action, as_json=as_json), as_json=as_json)
+    end(operate(context, action, as_json=as_json), as_json=as_json)
 
 
 @app.command("show")
@@ -111,8 +121,9 @@ def show_run(
     """Show where a run stands."""
 
     async def action(wf: App) -> RunSummary:
-        look = operations.validate_run if check else operations.inspect_run
-        return await look(wf, run_id=run_id, caller=LOCAL_PERSON)
+        if check:
+            return await operations.validate_run(wf, run_id=run_id, caller=LOCAL_PERSON)
+        return await _look_at(wf, run_id)
 
     show(operate(context, action, as_json=as_json), pictures.summary, as_json=as_json)
 
@@ -178,11 +189,29 @@ def cancel(
 
 
 @app.command()
+def recover(
+    context: typer.Context,
+    run_id: Annotated[str | None, typer.Argument(metavar="[RUN]", help="Only this run.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Go on with the runs whose process is gone, and wait until they stop. A server does this by itself."""
+
+    async def action(wf: App) -> RecoveredRuns:
+        async with ticker("going on"):
+            return await operations.recover_runs(wf, run_id=run_id, caller=LOCAL_PERSON)
+
+    found = operate(context, action, as_json=as_json)
+    show(found, _recovered, as_json=as_json)
+    if any(run.reason for run in found.runs):
+        raise typer.Exit(ExitStatus.BLOCKED)
+
+
+@app.command()
 def graph(context: typer.Context, run_id: RunId) -> None:
     """Draw the plan of a run, and where the run is in it."""
 
     async def action(wf: App) -> tuple[RunSummary, ArtifactView, list[TraceEntry]]:
-        run = await operations.inspect_run(wf, run_id=run_id, caller=LOCAL_PERSON)
+        run = await _look_at(wf, run_id)
         artifact = await artifacts.inspect_artifact(wf, artifact_id=run.artifact_id, version=run.artifact_version)
         return run, artifact, await _whole_trace(wf, run_id)
 
@@ -193,18 +222,30 @@ def graph(context: typer.Context, run_id: RunId) -> None:
 
 def _ask(context: typer.Context, run_id: str, interrupt: str | None) -> asking.Reply:
     """Show the question and ask it, with nothing open meanwhile: a person may take a day, or press Ctrl-C."""
-    run = operate(context, lambda wf: operations.inspect_run(wf, run_id=run_id, caller=LOCAL_PERSON))
+    run = operate(context, lambda wf: _look_at(wf, run_id))
     question = guard(lambda: asking.choose(run, interrupt))
     console(stderr=True).print(pictures.question(question))
     return guard(lambda: asking.answer(question))
 
 
-async def _until_it_stops(wf: App, summary: RunSummary, progress: Ticker) -> RunSummary:
-    while summary.status == "running" and summary.run_id is not None:
+async def _look_at(wf: App, run_id: str) -> RunSummary:
+    """Look at a run without going on with it: this process is about to end."""
+    return await operations.inspect_run(wf, run_id=run_id, take_over=False, caller=LOCAL_PERSON)
+
+
+async def until_it_stops(wf: App, summary: RunSummary, progress: Ticker) -> RunSummary:
+    """Wait until a run stops, or until nothing goes on with it."""
+    while summary.status == "running" and summary.run_id is not None and not summary.diagnostics:
         summary = await operations.inspect_run(
             wf, run_id=summary.run_id, wait_seconds=WAIT_SECONDS, caller=LOCAL_PERSON, progress=progress
         )
     return summary
+
+
+def end(summary: RunSummary, *, as_json: bool) -> None:
+    """Show where a run stands, and end with the status that says it, too."""
+    show(summary, pictures.summary, as_json=as_json)
+    raise typer.Exit(EXITS[summary.status])
 
 
 async def _whole_trace(wf: App, run_id: str) -> list[TraceEntry]:
@@ -216,9 +257,17 @@ async def _whole_trace(wf: App, run_id: str) -> list[TraceEntry]:
             return entries
 
 
-def _end(summary: RunSummary, *, as_json: bool) -> None:
-    show(summary, pictures.summary, as_json=as_json)
-    raise typer.Exit(EXITS[summary.status])
+def _waits_for(row: RunRow) -> Iterator[str]:
+    yield from (f"{question.step_id} ({question.kind})" for question in row.interrupts)
+    yield from (f"{call.step_id} (in doubt)" for call in row.pending_calls)
+
+
+def _recovered(found: RecoveredRuns) -> RenderableType:
+    return table(
+        ("run", "status", "left because"),
+        ((run.run_id, status(run.status), run.reason or "") for run in found.runs),
+        empty="No run is without a process.",
+    )
 
 
 def _rows(page: RunList) -> RenderableType:
@@ -229,7 +278,7 @@ def _rows(page: RunList) -> RenderableType:
                 row.run_id,
                 status(row.status),
                 f"{row.deployment_id} → {row.artifact_id} {row.artifact_version}",
-                ", ".join(f"{question.step_id} ({question.kind})" for question in row.interrupts),
+                ", ".join(_waits_for(row)),
                 str(row.steps_executed),
                 when(row.updated_at),
             )

@@ -18,7 +18,7 @@ from wf_mcp.operations.models import (
     SavedArtifact,
     ValidationResult,
 )
-from wf_mcp.operations.summaries import damaged, diagnose
+from wf_mcp.operations.summaries import diagnose, unusable
 
 
 async def validate_workflow(app: App, *, plan: object) -> ValidationResult:
@@ -72,7 +72,7 @@ async def list_artifacts(app: App, *, cursor: str | None = None, limit: int = 20
     return ArtifactList(
         artifacts=rows,
         next_cursor=bind(page.next_cursor, "artifacts"),
-        diagnostics=[damaged(one.error) for one in page.damaged],
+        diagnostics=[unusable(one.error) for one in page.damaged],
     )
 
 

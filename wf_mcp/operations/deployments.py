@@ -14,8 +14,9 @@ from wf_mcp.operations.models import (
     DeploymentList,
     DeploymentRow,
     DeploymentView,
+    Durability,
 )
-from wf_mcp.operations.summaries import damaged, diagnose
+from wf_mcp.operations.summaries import diagnose, unusable
 
 
 async def create_deployment(
@@ -25,12 +26,14 @@ async def create_deployment(
     artifact_id: str,
     version: int | None = None,
     bindings: dict[str, str] | None = None,
+    durability: Durability = "steps",
     replace: bool = False,
 ) -> DeploymentView:
     """Bind an artifact version, the newest when none is named, to sources.
 
     A logical source that is not bound means the source of that name. A deployment that cannot run now is created all
-    the same: its diagnostics say what is missing.
+    the same: its diagnostics say what is missing. With the durability `stops` a run is stored only where it stops, so
+    that after a crash the steps since then may be carried out a second time.
 
     Raises:
         ArtifactNotFound, DeploymentExists, InvalidArgument, StoreFull: nothing was created.
@@ -44,6 +47,7 @@ async def create_deployment(
         artifact_version=artifact.version,
         bindings=cast("dict[str, str]", bound),
         call_policy=None,
+        durability=durability,
         created_at=now,
         updated_at=now,
     )
@@ -68,7 +72,7 @@ async def list_deployments(app: App, *, cursor: str | None = None, limit: int = 
     return DeploymentList(
         deployments=rows,
         next_cursor=bind(page.next_cursor, "deployments"),
-        diagnostics=[damaged(one.error) for one in page.damaged],
+        diagnostics=[unusable(one.error) for one in page.damaged],
     )
 
 
@@ -101,6 +105,7 @@ async def _view(app: App, deployment: Deployment) -> DeploymentView:
         artifact_id=deployment.artifact_id,
         artifact_version=deployment.artifact_version,
         bindings=deployment.bindings,
+        durability=deployment.durability,
         created_at=iso(deployment.created_at),
         updated_at=iso(deployment.updated_at),
         runnable=runnable,

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 RunStatus = Literal["running", "interrupted", "completed", "failed", "cancelled"]
 SummaryStatus = Literal["running", "interrupted", "completed", "failed", "cancelled", "unrunnable"]
+Durability = Literal["steps", "stops"]
 ResumeReadiness = Literal["ready", "blocked", "not_applicable"]
 JsonObject = dict[str, Any]
 JsonSchema = dict[str, Any] | bool
@@ -64,7 +65,7 @@ class InterruptView(Answer):
 
 
 class PendingCall(Answer):
-    """A call whose result comes from outside."""
+    """A call that waits for the outside: for its result, or for a person's word of what became of it (`in_doubt`)."""
 
     token: str
     state: Literal["deferred", "in_doubt"]
@@ -111,6 +112,15 @@ class OpenQuestion(Answer):
     step_id: str
 
 
+class OpenCall(Answer):
+    """The name of a call that waits for the outside; `inspect_run` shows it whole."""
+
+    token: str
+    state: Literal["deferred", "in_doubt"]
+    step_id: str
+    capability: str
+
+
 class RunRow(Answer):
     """One run of a list."""
 
@@ -123,6 +133,7 @@ class RunRow(Answer):
     outcome: str | None
     error_code: str | None
     interrupts: list[OpenQuestion]
+    pending_calls: list[OpenCall] = []
     trace_count: int
     steps_executed: int
     created_at: str
@@ -172,6 +183,22 @@ class TracePage(Answer):
     next_start: int | None
     """Where they do."""
     entries: list[TraceEntry]
+
+
+class RecoveredRun(Answer):
+    """A run whose process was gone."""
+
+    run_id: str
+    status: RunStatus
+    """How it stands by now."""
+    reason: str | None
+    """Why it was left as it is. None where it was gone on with."""
+
+
+class RecoveredRuns(Answer):
+    """Every run that was found without a process."""
+
+    runs: list[RecoveredRun]
 
 
 class PendingItem(Answer):
@@ -261,6 +288,7 @@ class DeploymentView(Answer):
     artifact_id: str
     artifact_version: int
     bindings: dict[str, str]
+    durability: Durability
     created_at: str
     updated_at: str
     runnable: bool

@@ -4,6 +4,7 @@ import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from wf_artifacts.errors import InvalidCursor
 from wf_artifacts.runs.models import RunRecord
@@ -15,11 +16,19 @@ from wf_mcp.operations.checks import MOST_ROWS, check_limit
 from wf_mcp.operations.cursors import bind, release
 from wf_mcp.operations.models import PendingItem, PendingList
 
+Kind = Literal["interrupt", "call"]
+
 
 async def list_pending(
-    app: App, *, run_id: str | None = None, cursor: str | None = None, limit: int = 20, caller: Caller = LOCAL_MODEL
+    app: App,
+    *,
+    run_id: str | None = None,
+    only: Kind | None = None,
+    cursor: str | None = None,
+    limit: int = 20,
+    caller: Caller = LOCAL_MODEL,
 ) -> PendingList:
-    """List every open question, of one run or of all, the newest run first and its oldest question first.
+    """List every open question and call in doubt, of one run or of all, the newest run first.
 
     A run that is still at other steps is among them as soon as its questions are stored.
 
@@ -28,7 +37,7 @@ async def list_pending(
         InvalidArgument, InvalidCursor: limit or cursor are not of this list.
     """
     check_limit(limit)
-    filters = ("pending", caller.principal, run_id)
+    filters = ("pending", caller.principal, run_id, only)
     last = _Place.read(release(cursor, *filters))
     page = last.page
     running = await _running(app, caller) if run_id is None else []
@@ -36,6 +45,8 @@ async def list_pending(
     while True:
         records, following = await _page(app, run_id, page, limit, caller)
         for item in _after(last, _merged(records, running, following)):
+            if only not in (None, item.type):
+                continue
             if len(items) == limit:
                 return PendingList(pending=items, next_cursor=bind(_Place.of(page, items[-1]).write(), *filters))
             items.append(item)
@@ -54,14 +65,14 @@ async def _page(
 
 
 async def _running(app: App, caller: Caller) -> list[RunRecord]:
-    """Give the runs that ask something although they have not stopped. Nobody has many runs under way."""
+    """Give the runs that wait for somebody although they have not stopped. Nobody has many runs under way."""
     found: list[RunRecord] = []
     cursor: str | None = None
     while True:
         page = await app.stores.runs.list_runs(
             principal=caller.principal, status="running", cursor=cursor, limit=MOST_ROWS
         )
-        found += [record for record in page.items if record.interrupts]
+        found += [record for record in page.items if record.interrupts or record.pending_calls]
         cursor = page.next_cursor
         if cursor is None:
             return found
@@ -83,35 +94,39 @@ class _Place:
 
     page: str | None = None
     run_id: str | None = None
-    opened: int = 0
+    name: str = ""
+    """Of the question or the call in its run."""
 
     @classmethod
     def of(cls, page: str | None, item: PendingItem) -> "_Place":
-        return cls(page, item.run_id, _number(item.interrupt.id if item.interrupt else ""))
+        return cls(page, item.run_id, item.interrupt.id if item.interrupt else item.call.token if item.call else "")
 
     @classmethod
     def read(cls, text: str | None) -> "_Place":
         if text is None:
             return cls()
         try:
-            page, run_id, opened = urlsafe_b64decode(text.encode()).decode().split(" ")
-            return cls(page or None, run_id, int(opened))
+            page, run_id, name = urlsafe_b64decode(text.encode()).decode().split(" ")
+            _rank(name)
         except (binascii.Error, ValueError) as error:
             raise InvalidCursor(text) from error
+        return cls(page or None, run_id, name)
 
     def write(self) -> str:
-        return urlsafe_b64encode(f"{self.page or ''} {self.run_id} {self.opened}".encode()).decode()
+        return urlsafe_b64encode(f"{self.page or ''} {self.run_id} {self.name}".encode()).decode()
 
-    def precedes(self, run_id: str, opened: int) -> bool:
-        """Tell whether an item stands after this place: runs are newest first, questions oldest first."""
-        return self.run_id is None or run_id < self.run_id or (run_id == self.run_id and opened > self.opened)
+    def precedes(self, run_id: str, name: str) -> bool:
+        """Tell whether an item stands after this place: runs are newest first, what a run waits for oldest first."""
+        if self.run_id is None or run_id != self.run_id:
+            return self.run_id is None or run_id < self.run_id
+        return _rank(name) > _rank(self.name)
 
 
 def _after(last: _Place, records: list[RunRecord]) -> Iterator[PendingItem]:
     for record in records:
         for stored in record.interrupts:
             interrupt = summaries.question(stored)
-            if last.precedes(record.run_id, _number(interrupt.id)):
+            if last.precedes(record.run_id, interrupt.id):
                 yield PendingItem(
                     run_id=record.run_id,
                     deployment_id=record.deployment_id,
@@ -120,8 +135,18 @@ def _after(last: _Place, records: list[RunRecord]) -> Iterator[PendingItem]:
                     interrupt=interrupt,
                     next_action=summaries.answer_action(record.run_id, interrupt),
                 )
+        for call in summaries.pending_calls(record):
+            if last.precedes(record.run_id, call.token):
+                yield PendingItem(
+                    run_id=record.run_id,
+                    deployment_id=record.deployment_id,
+                    type="call",
+                    since=call.since,
+                    call=call,
+                    next_action=summaries.settle_action(call),
+                )
 
 
-def _number(interrupt_id: str) -> int:
-    """Give the place of a question among those that its run opened."""
-    return int(interrupt_id.rpartition("_")[2] or 0)
+def _rank(name: str) -> tuple[bool, int]:
+    """Give the place of a question or a call among all that its run waits for: questions first, by number."""
+    return name.startswith("call_"), int(name.rpartition("_")[2].removeprefix("c"))

@@ -1,10 +1,13 @@
 """Starting, answering, watching and ending runs."""
 
+import math
 from typing import Any
+
+import anyio
 
 from wf_artifacts.errors import InvalidId
 from wf_artifacts.runs.models import RunRecord
-from wf_core.errors import InvalidInput, InvalidResumePayload, StateError
+from wf_core.errors import InvalidInput, InvalidResumePayload, StateError, WfError
 from wf_core.ids import DeploymentId, RunId, is_id
 from wf_core.jsonvalue import JsonValue
 from wf_core.runtime import Answer
@@ -12,12 +15,15 @@ from wf_core.state import FINAL
 from wf_mcp.app import App
 from wf_mcp.execution import pins
 from wf_mcp.execution.live import Progress
+from wf_mcp.execution.recovery import take_over
 from wf_mcp.operations import summaries
 from wf_mcp.operations.caller import LOCAL_MODEL, Caller
 from wf_mcp.operations.checks import check_key, check_limit, check_wait, storable
 from wf_mcp.operations.cursors import bind, release
 from wf_mcp.operations.models import (
     Diagnostic,
+    RecoveredRun,
+    RecoveredRuns,
     ResumeReadiness,
     RunList,
     RunRow,
@@ -58,6 +64,8 @@ async def run_deployment(
         if pinned.environment is None:
             return summaries.unrunnable(deployment, pinned.issues)
         handle = await app.runs.start(pinned.environment, given, principal=caller.principal, idempotency_key=key)
+    if handle.live is None:
+        return await inspect_run(app, run_id=handle.run_id, wait_seconds=wait_seconds, caller=caller, progress=progress)
     await app.runs.wait(handle, seconds=wait_seconds, progress=progress)
     return await _summary(app, handle.run_id, caller)
 
@@ -101,16 +109,47 @@ async def inspect_run(
     *,
     run_id: str,
     wait_seconds: float = 0,
+    take_over: bool = True,
     caller: Caller = LOCAL_MODEL,
     progress: Progress | None = None,
 ) -> RunSummary:
-    """Say where a run stands, after at most `wait_seconds` of waiting until it stops."""
+    """Say where a run stands, after at most `wait_seconds` of waiting until it stops.
+
+    With `take_over`, which is for a process that stays, a run whose process is gone goes on here.
+    """
     check_wait(wait_seconds)
     record = await _load(app, run_id, caller)
+    left: WfError | None = None
     if record.status == "running":
+        if take_over:
+            left = await _go_on(app, record.run_id, seconds=max(wait_seconds, summaries.INSPECTION_SECONDS))
         await app.runs.wait(app.runs.handle(record.run_id), seconds=wait_seconds, progress=progress)
         record = await _load(app, run_id, caller)
-    return await summaries.summarize(app, record)
+    return await summaries.summarize(app, record, left=left)
+
+
+async def recover_runs(app: App, *, run_id: str | None = None, caller: Caller = LOCAL_MODEL) -> RecoveredRuns:
+    """Go on with the run named, or with every run whose process is gone, until each has stopped.
+
+    What keeps one from going on leaves the others alone.
+
+    Raises:
+        RunNotFound: there is no run of that id.
+        StoreUnavailable: the runs cannot be looked for.
+    """
+    found = await app.stores.runs.abandoned() if run_id is None else [(await _load(app, run_id, caller)).run_id]
+    left = {run: reason.message for run, reason in (await take_over(app.runs, found)).items()}
+    rows: list[RecoveredRun] = []
+    for run in found:
+        handle = app.runs.handle(run)
+        if handle.live is not None:
+            try:
+                await app.runs.wait(handle, seconds=math.inf)
+            except WfError as error:
+                left[run] = error.message
+        record = await app.stores.runs.load(run)
+        rows.append(RecoveredRun(run_id=run, status=record.status, reason=left.get(run)))
+    return RecoveredRuns(runs=rows)
 
 
 async def validate_run(app: App, *, run_id: str, caller: Caller = LOCAL_MODEL) -> RunSummary:
@@ -147,13 +186,13 @@ async def list_runs(
             cursor=position,
             limit=limit - len(rows),
         )
-        diagnostics += [summaries.damaged(damage.error) for damage in page.damaged]
+        diagnostics += [summaries.unusable(damage.error) for damage in page.damaged]
         for record in page.items:
             try:
                 row = await _row(app, record)
             except StateError as error:
                 # What it was started with cannot be read: one damaged run does not take the others out of sight.
-                diagnostics.append(summaries.damaged(error))
+                diagnostics.append(summaries.unusable(error))
                 continue
             if resume_readiness in (None, row.resume_readiness):
                 rows.append(row)
@@ -174,6 +213,13 @@ async def cancel_run(app: App, *, run_id: str, reason: str | None = None, caller
         storable(app, "reason", reason)
         await app.runs.cancel(record.run_id, reason=None if reason is None else app.redactor.text(reason))
     return await _summary(app, record.run_id, caller)
+
+
+async def _go_on(app: App, run_id: RunId, *, seconds: float) -> WfError | None:
+    """Take a run over if its process is gone, and give why that is not possible. It may take longer than `seconds`."""
+    with anyio.move_on_after(seconds):
+        return (await take_over(app.runs, [run_id])).get(run_id)
+    return None
 
 
 async def _load(app: App, run_id: str, caller: Caller) -> RunRecord:

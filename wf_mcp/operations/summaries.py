@@ -5,15 +5,18 @@ from collections.abc import Mapping, Sequence
 from wf_artifacts.catalog.models import Deployment
 from wf_artifacts.clock import iso
 from wf_artifacts.runs.models import RunRecord
-from wf_core.errors import StateError
+from wf_core.errors import WfError
 from wf_core.validation import Issue
 from wf_mcp.app import App
+from wf_mcp.errors import RunBlocked
 from wf_mcp.execution import pins
 from wf_mcp.execution.pins import Readiness
 from wf_mcp.operations.models import (
     Diagnostic,
     InterruptView,
+    OpenCall,
     OpenQuestion,
+    PendingCall,
     ResumeReadiness,
     RunErrorView,
     RunRow,
@@ -26,16 +29,19 @@ INSPECTION_SECONDS = 10.0
 MOST_ACTIONS = 5
 
 
-async def summarize(app: App, record: RunRecord, *, patience: float | None = INSPECTION_SECONDS) -> RunSummary:
+async def summarize(
+    app: App, record: RunRecord, *, patience: float | None = INSPECTION_SECONDS, left: WfError | None = None
+) -> RunSummary:
     """Tell where a run stands. Nothing is written.
 
-    Of an interrupted run the sources are asked whether it could go on, for `patience` seconds, or as long as they need.
+    Of a run that nobody advances the sources are asked whether it could go on, for `patience` seconds, or as long as
+    they need. `left` is why it could not be taken over.
     """
     record, abandoned = await _looked_after(app, record)
-    readiness = await _readiness(app, record, patience)
+    readiness = await _readiness(app, record, patience) if abandoned or record.status == "interrupted" else None
     diagnostics = [] if readiness is None else diagnose(readiness.issues)
-    if abandoned:
-        diagnostics.append(_abandoned(record))
+    if left is not None and not isinstance(left, RunBlocked):
+        diagnostics.append(unusable(left))
     interrupts = [question(interrupt) for interrupt in record.interrupts]
     ready = resume_readiness(record, readiness)
     answerable = ready == "ready" or app.runs.handle(record.run_id).live is not None
@@ -51,6 +57,7 @@ async def summarize(app: App, record: RunRecord, *, patience: float | None = INS
         error=None if record.error is None else RunErrorView.model_validate(record.error),
         interrupt=interrupts[0] if interrupts else None,
         interrupts=interrupts,
+        pending_calls=pending_calls(record),
         diagnostics=diagnostics,
         trace_count=record.trace_count,
         steps_executed=record.steps_executed,
@@ -89,6 +96,7 @@ def row(record: RunRecord, readiness: Readiness | None) -> RunRow:
         outcome=record.outcome,
         error_code=None if record.error is None else record.error["code"],
         interrupts=[OpenQuestion.model_validate(interrupt) for interrupt in record.interrupts],
+        pending_calls=[OpenCall.model_validate(call.model_dump()) for call in pending_calls(record)],
         trace_count=record.trace_count,
         steps_executed=record.steps_executed,
         created_at=iso(record.created_at),
@@ -98,9 +106,39 @@ def row(record: RunRecord, readiness: Readiness | None) -> RunRow:
 
 def resume_readiness(record: RunRecord, readiness: Readiness | None) -> ResumeReadiness:
     """Say whether an answer would let the run go on."""
-    if record.status != "interrupted" or readiness is None:
+    if readiness is None:
         return "not_applicable"
-    return "ready" if readiness.ready else "blocked"
+    if not readiness.ready:
+        return "blocked"
+    if record.status != "interrupted":
+        return "not_applicable"
+    return "blocked" if record.pending_calls and not record.interrupts else "ready"
+
+
+def pending_calls(record: RunRecord) -> list[PendingCall]:
+    """Tell the calls in doubt as they are stored in a record."""
+    return [
+        PendingCall(
+            token=f"call_{record.run_id.removeprefix('run_')}_{call['id']}",
+            state="in_doubt",
+            step_id=call["step_id"],
+            path=call["path"],
+            capability=call["capability"],
+            arguments=call["arguments"],
+            reason="The process that made this call ended before the result was stored. Whether the call was carried "
+            "out is not known, and it is neither read-only nor idempotent, so it is not repeated unasked.",
+            since=call["started_at"],
+        )
+        for call in record.pending_calls
+    ]
+
+
+def settle_action(call: PendingCall) -> str:
+    """Say how a person decides about a call in doubt."""
+    return (
+        f"a person finds out whether {call.capability} was carried out, then: "
+        f"wf calls complete {call.token} RESULT, wf calls fail {call.token}, or wf calls retry {call.token}"
+    )
 
 
 def question(interrupt: Mapping[str, object]) -> InterruptView:
@@ -125,14 +163,12 @@ def diagnose(issues: Sequence[Issue]) -> list[Diagnostic]:
     return [Diagnostic.model_validate(issue.as_json() | {"path": issue.path or None}) for issue in issues]
 
 
-def damaged(error: StateError) -> Diagnostic:
-    """Tell that a stored document cannot be read."""
+def unusable(error: WfError) -> Diagnostic:
+    """Tell why something stored cannot be read, or gone on with."""
     return Diagnostic(severity="error", code=error.code, message=error.message, hint=error.hint)
 
 
-async def _readiness(app: App, record: RunRecord, patience: float | None) -> Readiness | None:
-    if record.status != "interrupted":
-        return None
+async def _readiness(app: App, record: RunRecord, patience: float | None) -> Readiness:
     environment = await app.stores.runs.load_environment(record.run_id)
     return pins.readiness(environment, await pins.ask(app.registry, pins.names(environment), seconds=patience))
 
@@ -146,23 +182,19 @@ async def _looked_after(app: App, record: RunRecord) -> tuple[RunRecord, bool]:
     return record, record.status == "running"
 
 
-def _abandoned(record: RunRecord) -> Diagnostic:
-    return Diagnostic(
-        severity="error",
-        code="run_abandoned",
-        message="No process advances this run any more: the one that did ended before the run stopped. It stands as it "
-        f"was stored after {record.steps_executed} steps; a call that was under way may have executed.",
-        hint=f'read_run_trace(run_id="{record.run_id}") shows what it did; cancel_run ends it for good.',
-    )
-
-
 def _next_actions(
     record: RunRecord, ready: ResumeReadiness, answerable: list[InterruptView], *, abandoned: bool
 ) -> list[str]:
     name = f'run_id="{record.run_id}"'
     answers = [answer_action(record.run_id, interrupt) for interrupt in answerable[:MOST_ACTIONS]]
+    settlements = [settle_action(call) for call in pending_calls(record)[:MOST_ACTIONS]]
     if record.status == "running":
-        return [f"cancel_run({name})"] if abandoned else [f"inspect_run({name}, wait_seconds=25)", *answers]
+        look = f"inspect_run({name}, wait_seconds=25)"
+        if not abandoned:
+            return [look, *answers, *settlements]
+        return [f"{look} goes on with it, as wf runs recover {record.run_id} does", f"cancel_run({name})"]
+    if settlements:
+        return [*answers, *settlements]
     if ready == "blocked":
         return [f"validate_run({name}) once the diagnostics are resolved", f"cancel_run({name})"]
     if ready == "ready":

@@ -20,7 +20,8 @@ def of_arguments(schema: dict[str, Any]) -> dict[str, Any]:
 def of_answer(model: type[BaseModel], *, whole: bool) -> dict[str, Any]:
     """Publish the types of an answer, without the words about it. Several tools may share it: it is not to be changed.
 
-    Unless `whole`, the records inside it are just objects: one tool that shows them in full is enough.
+    Unless `whole`, records, lists and words are just objects, arrays and text: one tool that shows them in full is
+    enough.
     """
     bare = cast("dict[str, Any]", _bare(model.model_json_schema(), whole=whole))
     if not whole:
@@ -49,6 +50,8 @@ def _bare(schema: Any, *, whole: bool) -> Any:
             bare[key] = {name: _bare(item, whole=whole) for name, item in value.items()}
         elif key == "anyOf":
             bare[key] = [_bare(item, whole=whole) for item in value]
+        elif not whole and key in ("enum", "items"):
+            continue
         elif key not in _LEFT_OUT and (key, value) != ("additionalProperties", True):
             bare[key] = _bare(value, whole=whole)
     return _joined(bare)

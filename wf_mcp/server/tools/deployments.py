@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from wf_mcp.operations import deployments as operations
-from wf_mcp.operations.models import DeletedDeployment, DeploymentList, DeploymentView
+from wf_mcp.operations.models import DeletedDeployment, DeploymentList, DeploymentView, Durability
 from wf_mcp.server.arguments import Cursor, Limit, WholeNumber
 from wf_mcp.server.call import ToolCall
 from wf_mcp.server.tool import ASKS_SOURCES, DELETES, READS, WorkflowTool
@@ -23,6 +23,10 @@ async def create_deployment(
         dict[str, str] | None,
         Field(description="Source name in the plan -> configured source, where they differ."),
     ] = None,
+    durability: Annotated[
+        Durability,
+        Field(description="stops: faster, but a crash may repeat what was done since the last stop."),
+    ] = "steps",
     replace: Annotated[bool, Field(description="Take the place of a deployment of this id.")] = False,
 ) -> DeploymentView:
     """Make an artifact version runnable under a name, bound to sources. Use it after save_artifact.
@@ -35,6 +39,7 @@ async def create_deployment(
         artifact_id=artifact_id,
         version=version,
         bindings=bindings,
+        durability=durability,
         replace=replace,
     )
 

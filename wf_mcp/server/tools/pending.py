@@ -1,14 +1,17 @@
-"""The tool for everything that waits for the outside."""
+"""Tools for everything that waits for the outside."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
+from wf_mcp.operations import calls
 from wf_mcp.operations import pending as operations
-from wf_mcp.operations.models import PendingList
+from wf_mcp.operations.models import PendingList, RunSummary
 from wf_mcp.server.arguments import Cursor, Limit
 from wf_mcp.server.call import ToolCall
-from wf_mcp.server.tool import READS, WorkflowTool
+from wf_mcp.server.tool import ACTS, READS, WorkflowTool
+
+Token = Annotated[str, Field(description="From pending_calls.")]
 
 
 async def list_pending(
@@ -24,6 +27,27 @@ async def list_pending(
     return await operations.list_pending(call.app, run_id=run_id, cursor=cursor, limit=limit, caller=call.caller)
 
 
+async def complete_call(
+    call: ToolCall, token: Token, result: Annotated[Any, Field(description="What the call gave.")]
+) -> RunSummary:
+    """Deliver the result of a call that waits for the outside. Use it when that work is done.
+
+    A call in doubt is refused: a person says what became of it, on the command line.
+    """
+    return await calls.complete_call(call.app, token=token, result=result, caller=call.caller, progress=call.progress)
+
+
+async def fail_call(
+    call: ToolCall, token: Token, error: Annotated[str, Field(description="Why there is no result.")]
+) -> RunSummary:
+    """Say that a call that waits for the outside failed. Use it as complete_call."""
+    return await calls.fail_call(call.app, token=token, error=error, caller=call.caller, progress=call.progress)
+
+
 def tools() -> list[WorkflowTool]:
-    """Make the tool of this file."""
-    return [WorkflowTool.of(list_pending, title="List what waits", annotations=READS)]
+    """Make the tools of this file."""
+    return [
+        WorkflowTool.of(list_pending, title="List what waits", annotations=READS),
+        WorkflowTool.of(complete_call, title="Deliver a call's result", annotations=ACTS),
+        WorkflowTool.of(fail_call, title="Let a call fail", annotations=ACTS),
+    ]

@@ -1,0 +1,153 @@
+"""Calls in doubt: shown, refused to a model, and decided by a person."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import anyio
+import pytest
+
+from tests.wf_mcp.scripted import Gate, ScriptedSource, ask, contents, node, opened, plan, start
+from wf_artifacts.stores import Stores, open_stores
+from wf_core.calls.contract import Contract
+from wf_core.errors import InvalidResult, PersonRequired
+from wf_core.runtime import CallAlreadyCompleted, UnknownCall
+from wf_mcp.app import App
+from wf_mcp.operations import summaries
+from wf_mcp.operations.caller import LOCAL_MODEL, LOCAL_PERSON, Caller
+from wf_mcp.operations.calls import complete_call, fail_call, inspect_call, retry_call
+from wf_mcp.operations.models import RunSummary
+from wf_mcp.operations.pending import list_pending
+from wf_mcp.operations.runs import inspect_run, resume_run
+
+pytestmark = pytest.mark.anyio
+
+PAY = plan(
+    {"pay": node("ops.pay", input={"amount": {"path": "input.amount"}}, output={"state.receipt": "receipt"})},
+    state_schema={"properties": {"receipt": {}}},
+    output={"receipt": {"path": "state.receipt"}},
+)
+CONTRACTS = {"pay": Contract(output_schema={"type": "object", "required": ["receipt"]})}
+
+
+@pytest.fixture(params=["memory", "file"])
+def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Stores:
+    return open_stores("memory://" if request.param == "memory" else tmp_path.as_uri())
+
+
+@asynccontextmanager
+async def doubted(stores: Stores) -> AsyncGenerator[tuple[App, str, ScriptedSource]]:
+    """Give the token of a payment whose process ended while it was made, in the process after that."""
+    gate = Gate()
+    async with opened(ScriptedSource(acts={"pay": gate}, contracts=CONTRACTS), stores=stores) as app:
+        handle = await start(app, PAY, {"amount": 12})
+        with anyio.fail_after(5):
+            await gate.entered.wait()
+    source = ScriptedSource(acts={"pay": Gate({"receipt": "again"})}, contracts=CONTRACTS)
+    async with opened(source, stores=stores) as app:
+        with anyio.fail_after(5):
+            seen = await inspect_run(app, run_id=handle.run_id, wait_seconds=5)
+        yield app, seen.pending_calls[0].token, source
+
+
+async def test_a_call_in_doubt_is_shown_with_its_arguments_and_when_it_began(stores: Stores) -> None:
+    async with doubted(stores) as (app, token, source):
+        call = await inspect_call(app, token=token)
+        [item] = (await list_pending(app)).pending
+    assert (call.capability, call.path, call.arguments) == ("ops.pay", ["pay"], {"amount": 12})
+    assert item.call == call
+    assert (item.type, item.since, item.next_action) == ("call", call.since, summaries.settle_action(call))
+    assert source.calls == []
+
+
+@pytest.mark.parametrize("tell", [partial(complete_call, result={"receipt": "r"}), fail_call, retry_call])
+async def test_a_model_decides_nothing_about_a_call_in_doubt(
+    tmp_path: Path, tell: Callable[..., Awaitable[RunSummary]]
+) -> None:
+    async with doubted(open_stores(tmp_path.as_uri())) as (app, token, source):
+        before = contents(tmp_path)
+        with pytest.raises(PersonRequired, match=f"wf calls show {token}"):
+            await tell(app, token=token, caller=LOCAL_MODEL)
+        assert contents(tmp_path) == before
+    assert source.calls == []
+
+
+async def test_a_call_that_was_carried_out_gives_its_result_and_is_not_made_again(stores: Stores) -> None:
+    async with doubted(stores) as (app, token, source):
+        ended = await complete_call(app, token=token, result={"receipt": "r-1"}, caller=LOCAL_PERSON)
+        assert (ended.status, ended.output, ended.pending_calls) == ("completed", {"receipt": "r-1"}, [])
+        with pytest.raises(CallAlreadyCompleted):
+            await complete_call(app, token=token, result={"receipt": "r-2"}, caller=LOCAL_PERSON)
+        with pytest.raises(CallAlreadyCompleted):
+            await complete_call(app, token=token, result={"receipt": "r-2"}, caller=LOCAL_MODEL)
+    assert source.calls == []
+
+
+async def test_a_call_that_failed_fails_its_step_with_unknown_effects(stores: Stores) -> None:
+    async with doubted(stores) as (app, token, source):
+        ended = await fail_call(app, token=token, error="declined", caller=LOCAL_PERSON)
+    assert ended.error is not None
+    assert (ended.status, ended.error.message, ended.error.side_effects) == ("failed", "declined", "unknown")
+    assert source.calls == []
+
+
+async def test_a_call_that_may_be_repeated_is_made_once_more_with_the_same_key(stores: Stores) -> None:
+    async with doubted(stores) as (app, token, source):
+        gate = source.acts["pay"]
+        assert isinstance(gate, Gate)
+        gate.opened.set()
+        ended = await retry_call(app, token=token, caller=LOCAL_PERSON)
+    assert (ended.status, ended.output) == ("completed", {"receipt": "again"})
+    [(_, given, context)] = source.calls
+    assert (given, context.attempt) == ({"amount": 12}, 2)
+
+
+async def test_a_result_that_the_capability_cannot_have_given_changes_nothing(tmp_path: Path) -> None:
+    async with doubted(open_stores(tmp_path.as_uri())) as (app, token, _):
+        before = contents(tmp_path)
+        for given in ({"result": {}}, {"result": {"receipt": 1}, "outcome": "maybe"}):
+            with pytest.raises(InvalidResult):
+                await complete_call(app, token=token, caller=LOCAL_PERSON, **given)  # type: ignore[arg-type]
+        assert contents(tmp_path) == before
+
+
+async def test_tokens_that_name_no_call_in_doubt_are_not_found(stores: Stores) -> None:
+    async with doubted(stores) as (app, token, _):
+        other = "call_" + "0" * 36 + "_c1"
+        for unknown in ("", "call_x_c1", other, token.replace("_c1", "_c9"), token.replace("_c1", "_c0"), f"{token} "):
+            with pytest.raises(UnknownCall):
+                await complete_call(app, token=unknown, result={}, caller=LOCAL_PERSON)
+        with pytest.raises(UnknownCall):
+            await inspect_call(app, token=token, caller=Caller(principal="somebody else", person=True))
+
+
+async def test_a_question_is_answered_beside_a_call_in_doubt(stores: Stores) -> None:
+    """One item of the run asks, another was in the middle of its call."""
+    which = {"op": "eq", "left": {"path": "context.item"}, "right": {"value": "ask"}}
+    document = plan(
+        {
+            "each": {"type": "foreach", "over": "input.items", "as": "item", "mode": "concurrent",
+                     "routes": {"loop": "which", "done": "__end__"}},
+            "which": {"type": "condition", "check": which, "routes": {"true": "ask", "false": "pay"}},
+            "ask": ask(),
+            "pay": node("ops.pay"),
+        }
+    )  # fmt: skip
+    gate = Gate()
+    async with opened(ScriptedSource(acts={"pay": gate}), stores=stores) as app:
+        handle = await start(app, document, {"items": ["ask", "pay"]})
+        with anyio.fail_after(5):
+            await gate.entered.wait()
+    async with opened(ScriptedSource(acts={"pay": gate}), stores=stores) as app:
+        seen = await inspect_run(app, run_id=handle.run_id, wait_seconds=5)
+        assert (seen.status, seen.resume_readiness) == ("interrupted", "ready")
+        assert [item.type for item in (await list_pending(app)).pending] == ["interrupt", "call"]
+        first = await list_pending(app, limit=1)
+        rest = await list_pending(app, limit=1, cursor=first.next_cursor)
+        assert [item.type for item in (*first.pending, *rest.pending)] == ["interrupt", "call"]
+        assert [item.type for item in (await list_pending(app, only="call")).pending] == ["call"]
+        answered = await resume_run(app, run_id=handle.run_id)
+        assert (answered.status, answered.resume_readiness, answered.interrupts) == ("interrupted", "blocked", [])
+        ended = await complete_call(app, token=seen.pending_calls[0].token, result={}, caller=LOCAL_PERSON)
+    assert ended.status == "completed"

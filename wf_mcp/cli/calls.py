@@ -1,0 +1,129 @@
+"""`wf calls`: calls of which nobody knows whether they were carried out, and what a person says of them."""
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+
+from wf_mcp.app import App
+from wf_mcp.cli import pictures
+from wf_mcp.cli.documents import read_json
+from wf_mcp.cli.operate import Ticker, operate, ticker
+from wf_mcp.cli.output import AsJson, show, table, when
+from wf_mcp.cli.runs import WAIT_SECONDS, end, until_it_stops
+from wf_mcp.operations import calls as operations
+from wf_mcp.operations import pending
+from wf_mcp.operations.caller import LOCAL_PERSON
+from wf_mcp.operations.models import PendingList, RunSummary
+
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, help="Calls of which nobody knows whether they were carried out."
+)
+
+Token = Annotated[str, typer.Argument(metavar="TOKEN", help="The call's token, as `wf calls list` shows it.")]
+
+
+@app.command("list")
+def list_calls(
+    context: typer.Context,
+    run: Annotated[str | None, typer.Option("--run", help="Only those of this run.")] = None,
+    cursor: Annotated[str | None, typer.Option(help="next_cursor of the page before.")] = None,
+    limit: Annotated[int, typer.Option(help="How many, at most 100.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """List the calls that wait for a person's word, newest run first."""
+    page = operate(
+        context,
+        lambda wf: pending.list_pending(wf, run_id=run, only="call", cursor=cursor, limit=limit, caller=LOCAL_PERSON),
+        as_json=as_json,
+    )
+    show(page, _rows, as_json=as_json)
+
+
+@app.command("show")
+def show_call(context: typer.Context, token: Token, as_json: AsJson = False) -> None:
+    """Show a call, and what can be said of it."""
+    call = operate(context, lambda wf: operations.inspect_call(wf, token=token, caller=LOCAL_PERSON), as_json=as_json)
+    show(call, pictures.call, as_json=as_json)
+
+
+@app.command()
+def complete(
+    context: typer.Context,
+    token: Token,
+    result: Annotated[str, typer.Argument(metavar="RESULT", help="What the call gave: JSON, @FILE, or -.")],
+    outcome: Annotated[str, typer.Option("--outcome", help="Which of the capability's outcomes it was.")] = "ok",
+    as_json: AsJson = False,
+) -> None:
+    """Say that the call was carried out and gave RESULT; the run goes on as if it had just come."""
+
+    async def action(wf: App, progress: Ticker) -> RunSummary:
+        return await operations.complete_call(
+            wf,
+            token=token,
+            result=read_json(result, name="RESULT"),
+            outcome=outcome,
+            wait_seconds=WAIT_SECONDS,
+            caller=LOCAL_PERSON,
+            progress=progress,
+        )
+
+    _settle(context, token, action, as_json=as_json)
+
+
+@app.command()
+def fail(
+    context: typer.Context,
+    token: Token,
+    error: Annotated[str | None, typer.Option("--error", help="Why, for the run's error.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say that the call failed; its step fails, or takes its route `error`."""
+
+    async def action(wf: App, progress: Ticker) -> RunSummary:
+        return await operations.fail_call(
+            wf, token=token, error=error, wait_seconds=WAIT_SECONDS, caller=LOCAL_PERSON, progress=progress
+        )
+
+    _settle(context, token, action, as_json=as_json)
+
+
+@app.command()
+def retry(context: typer.Context, token: Token, as_json: AsJson = False) -> None:
+    """Make the call again. If it was carried out after all, it is carried out twice."""
+
+    async def action(wf: App, progress: Ticker) -> RunSummary:
+        return await operations.retry_call(
+            wf, token=token, wait_seconds=WAIT_SECONDS, caller=LOCAL_PERSON, progress=progress
+        )
+
+    _settle(context, token, action, as_json=as_json)
+
+
+def _settle(
+    context: typer.Context,
+    token: str,
+    settle: Callable[[App, Ticker], Awaitable[RunSummary]],
+    *,
+    as_json: bool,
+) -> None:
+    """Give the word, and wait until the run stops again."""
+
+    async def action(wf: App) -> RunSummary:
+        async with ticker(f"going on after {token}") as progress:
+            return await until_it_stops(wf, await settle(wf, progress), progress)
+
+    end(operate(context, action, as_json=as_json), as_json=as_json)
+
+
+def _rows(page: PendingList) -> RenderableType:
+    return table(
+        ("call", "capability", "step", "began"),
+        (
+            (item.call.token, item.call.capability, "/".join(item.call.path), when(item.call.since))
+            for item in page.pending
+            if item.call is not None
+        ),
+        empty="No call is in doubt.",
+    )
