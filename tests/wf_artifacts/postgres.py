@@ -29,7 +29,7 @@ class PostgresServer:
         self._programs = programs
         self._folder = folder
         self._data = folder / "data"
-        self._account: dict[str, Any] = {"user": _USER, "extra_groups": []} if os.getuid() == 0 else {}
+        self._account: dict[str, Any] = {"user": _USER, "group": _USER, "extra_groups": []} if os.getuid() == 0 else {}
 
     @property
     def url(self) -> str:

@@ -104,7 +104,7 @@ class SqliteDatabase(Database):
 
     def __init__(self, path: Path) -> None:
         super().__init__(SQLITE, threads=_THREADS)
-        self._path = path
+        self._path = path.absolute()
         self._writing = threading.Lock()
         self._ready = False
         self._owners: dict[str, FileLock] = {}
@@ -183,8 +183,11 @@ class SqliteDatabase(Database):
 
 
 def _now() -> int:
-    """Give the time in milliseconds, as every process of this machine sees it."""
-    return time.time_ns() // 1_000_000
+    """Give the milliseconds since this machine was started, its sleep left out: neither sleep nor a clock ends a lease.
+
+    A lease from before that start looks fresh, but its owner is seen to have died.
+    """
+    return time.monotonic_ns() // 1_000_000
 
 
 def _remove_unless_locked(path: Path) -> None:

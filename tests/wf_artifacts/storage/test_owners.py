@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -52,6 +53,14 @@ def test_an_owner_is_seen_until_it_closes(database: Database, open_database: Ope
 def test_a_lease_that_is_not_renewed_runs_out(database: Database) -> None:
     with owning(database, OVER) as owner:
         assert leases(database) == {owner.name: True}
+
+
+def test_a_clock_that_is_set_ends_no_lease(open_database: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    database = open_database()
+    with owning(database, SLOW) as owner:
+        later = time.time_ns() + 3600 * 10**9
+        monkeypatch.setattr(time, "time_ns", lambda: later)
+        assert leases(database) == {owner.name: False}
 
 
 def test_a_lease_is_renewed_while_a_claim_is_held(database: Database) -> None:
