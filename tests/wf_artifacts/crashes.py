@@ -171,40 +171,44 @@ async def go_on(runs: RunStore) -> None:
 
 def tell(folder: Path, url: str) -> Iterator[dict[str, Any]]:
     """Go through the story, and give what was found after each crash."""
-    home = folder / "home"
+    home, copy = folder / "home", folder / "copy"
+    story, crash = url.format(home=home), url.format(home=copy)
     before: list[Any] = []
     for number, act in enumerate(STORY):
         name = f"{number} {act.__name__}"
-        after: list[Any] = []
         for moment in count():
-            copy = folder / "copy"
             if home.exists():
                 shutil.copytree(home, copy)
-            died = dies(url.format(home=copy), act, moment)
-            found = over(url.format(home=copy), picture)
+            died = dies(crash, act, moment)
+            found = over(crash, picture)
             if died:
-                over(url.format(home=copy), go_on)
-                yield {"act": name, "before": found == before, "left": leftovers(copy), "picture": found}
-            else:
-                after = found
+                over(crash, go_on)
+                left = [*leftovers(copy), *examine(crash)]
+                yield {"act": name, "before": found == before, "left": left, "picture": found}
             shutil.rmtree(copy)
             if not died:
                 break
-        over(url.format(home=home), act)
-        assert over(url.format(home=home), picture) == after
-        yield {"act": name, "after": after}
-        before = after
+        over(story, act)
+        before = over(story, picture)
+        yield {"act": name, "after": before}
 
 
 def over(url: str, work: Callable[[RunStore], Awaitable[Any]]) -> Any:
     """Run `work` over stores of its own. Nothing of them is left open in a process that is forked later."""
 
     async def with_stores() -> Any:
-        stores = open_stores(url)
-        try:
+        async with open_stores(url) as stores:
             return await work(stores.runs)
-        finally:
-            await stores.close()
+
+    return anyio.run(with_stores)
+
+
+def examine(url: str) -> list[str]:
+    """Name everything that is not as it should be."""
+
+    async def with_stores() -> list[str]:
+        async with open_stores(url) as stores:
+            return [found.document async for found in stores.examine()]
 
     return anyio.run(with_stores)
 

@@ -62,7 +62,7 @@ def stray(document: str, path: Path, lost: "LostAndFound") -> Fault:
 
 
 def confirmed(judge: Callable[[], Fault | None], lock: Path) -> Iterator[Fault]:
-    """Give the fault that `judge` finds, if it finds it under a lock too; it is mended under the lock, if still there."""
+    """Give the fault that `judge` finds, if it finds it under a lock too. It is mended under the lock as well."""
     if judge() is None:
         return
     atomic.make_folder(lock.parent)

@@ -68,6 +68,33 @@ def test_appending_takes_the_place_of_what_lay_beyond(tmp_path: Path) -> None:
     assert path.read_bytes() == b"one\ntwo\nthree\n"
 
 
+def test_an_open_file_is_written_where_its_end_counts(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    for at, data in ((0, b"one\n"), (4, b"two\n"), (4, b"2\n")):
+        descriptor = atomic.open_to_append(path, at=at)
+        atomic.write_at(descriptor, path, data, at=at)
+        atomic.sync(descriptor, path)
+        os.close(descriptor)
+    assert path.read_bytes() == b"one\n2\n"
+    assert mode(path) == 0o600
+
+
+def test_a_file_that_was_made_appears_whole(tmp_path: Path) -> None:
+    made = atomic.temporary(tmp_path / "a.db")
+    made.write_bytes(b"x" * 1000)
+    atomic.publish_file(made, tmp_path / "a.db")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.db"]
+
+
+def test_a_folder_moves_with_all_that_is_in_it(tmp_path: Path) -> None:
+    (tmp_path / "a" / "inner").mkdir(parents=True)
+    (tmp_path / "a" / "inner" / "file").write_bytes(b"x")
+    (tmp_path / "b").mkdir()
+    atomic.move(tmp_path / "a", tmp_path / "b" / "a")
+    assert [path.name for path in tmp_path.iterdir()] == ["b"]
+    assert (tmp_path / "b" / "a" / "inner" / "file").read_bytes() == b"x"
+
+
 def test_cutting_removes_what_lies_beyond_and_adds_nothing(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     atomic.write_file(path, b"12345")

@@ -57,3 +57,12 @@ def test_a_changed_folder_is_made_swept_and_locked(tmp_path: Path) -> None:
         (folder / "a.json").write_bytes(b"x")
     with home.changing(folder, lock=lock):
         assert home.files(folder) == ["a.json"]
+
+
+def test_what_is_not_there_has_no_size(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    (tmp_path / "file").write_bytes(b"12345")
+    assert (home.has(tmp_path / "file"), home.size(tmp_path / "file")) == (True, 5)
+    assert (home.has(tmp_path / "gone"), home.size(tmp_path / "gone")) == (False, 0)
+    with pytest.raises(StoreUnavailable):
+        home.has(tmp_path / "file" / "inside")

@@ -8,7 +8,7 @@ import pytest
 
 from wf_artifacts.errors import StoreUnavailable
 from wf_artifacts.storage import locks
-from wf_artifacts.storage.locks import is_locked, locked, try_lock
+from wf_artifacts.storage.locks import is_locked, locked, share_lock, try_lock, try_lock_at_once
 
 
 def test_a_lock_has_one_holder_until_it_is_released(tmp_path: Path) -> None:
@@ -145,3 +145,45 @@ def test_a_lock_is_released_when_the_work_under_it_fails(tmp_path: Path) -> None
     with pytest.raises(ZeroDivisionError), locked(path):
         _ = 1 / 0
     assert not is_locked(path)
+
+
+def test_a_lock_is_shared_by_many_and_then_nobody_holds_it_alone(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    first, second = share_lock(path), share_lock(path)
+    assert try_lock_at_once(path) is None
+    first.release()
+    assert try_lock_at_once(path) is None
+    second.release()
+    alone = try_lock_at_once(path)
+    assert alone is not None
+    alone.release()
+
+
+def test_sharing_waits_for_one_who_holds_it_alone(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    alone = try_lock(path)
+    assert alone is not None
+    entered = threading.Event()
+
+    def share() -> None:
+        lock = share_lock(path)
+        entered.set()
+        lock.release()
+
+    sharing = threading.Thread(target=share)
+    sharing.start()
+    assert not entered.is_set()
+    alone.release()
+    assert entered.wait(timeout=5)
+    sharing.join()
+
+
+def test_the_caller_may_say_how_long_to_wait(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    alone = try_lock(path)
+    assert alone is not None
+    with pytest.raises(StoreUnavailable, match="for 0 seconds"):
+        share_lock(path, patience_seconds=0)
+    with pytest.raises(StoreUnavailable, match="for 0 seconds"), locked(path, patience_seconds=0):
+        pass
+    alone.release()

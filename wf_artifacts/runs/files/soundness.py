@@ -46,11 +46,11 @@ class _Run:
         self._folder = folder
         self._lost = lost
         self._take_away = take_away
-        self._held = is_locked(folder.lock)
+        self._held = _is_held(folder)
         self._version = _version(folder)
 
     def is_unchanged(self) -> bool:
-        return (is_locked(self._folder.lock), _version(self._folder)) == (self._held, self._version)
+        return (_is_held(self._folder), _version(self._folder)) == (self._held, self._version)
 
     def faults(self) -> Iterator[Fault]:
         folder = self._folder
@@ -106,21 +106,23 @@ class _Run:
     def _uncommitted(self, head: Head) -> Iterator[Fault]:
         """Look for what stands behind the end of what counts."""
         folder = self._folder
-        ends = {segment_path(folder.journal, head.segment.number): head.segment.length}
+        segment = segment_path(folder.journal, head.segment.number)
+        yield from self._end_of(segment, lambda: head.segment.length)
         with suppress(StateError):
-            ends[folder.inputs_path(head.checkpoint.sequence)] = folder.inputs().length
-        for path, length in ends.items():
-            surplus = folder.home.size(path) - length
-            if surplus > 0:
-                yield Fault(
-                    Finding(
-                        folder.home.document(path),
-                        "leftover",
-                        f"A crash left {surplus} bytes at its end that do not count.",
-                        "Moves these bytes to lost+found.",
-                    ),
-                    self._under_lock(lambda path=path, length=length: self._lost.cut(path, at=length)),
-                )
+            yield from self._end_of(folder.inputs_path(head.checkpoint.sequence), lambda: folder.inputs().length)
+
+    def _end_of(self, path: Path, length: Callable[[], int]) -> Iterator[Fault]:
+        home = self._folder.home
+
+        def cut() -> None:
+            if home.size(path) > length():
+                self._lost.cut(path, at=length())
+
+        surplus = home.size(path) - length()
+        if surplus > 0:
+            problem = f"A crash left {surplus} bytes at its end that do not count."
+            finding = Finding(home.document(path), "leftover", problem, "Moves these bytes to lost+found.")
+            yield Fault(finding, self._under_lock(cut))
 
     def _unreadable(self, path: Path, error: StateError, *, ended: bool) -> Fault:
         document = self._folder.home.document(path)
@@ -159,6 +161,11 @@ class _Run:
                     lock.release()
 
         return mend
+
+
+def _is_held(folder: RunFolder) -> bool:
+    with folder.home.translated(folder.lock):
+        return is_locked(folder.lock)
 
 
 def _version(folder: RunFolder) -> tuple[int, int] | None:
