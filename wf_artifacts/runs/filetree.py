@@ -7,7 +7,9 @@ index/                 see `files.index`
 """
 
 import errno
+import math
 import threading
+import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
@@ -35,7 +37,11 @@ from wf_core.errors import StateError
 from wf_core.ids import DeploymentId, RunId, close_matches, is_id
 
 _AT_ONCE_BYTES: Final = 64 * 1024
-"""What is not to be synced and not longer than this takes less time to write than to hand to a thread."""
+"""What is not longer than this takes less time to write than to hand to a thread."""
+
+_AT_ONCE_SECONDS: Final = 0.001
+"""Where the disk synced the last inputs of a run in less, the next are not handed to a thread either, which would cost
+as much. A disk that stalls holds up others once: after that it is waited for in a thread until it is fast again."""
 
 
 class FileClaim:
@@ -46,6 +52,8 @@ class FileClaim:
         self._lock = lock
         self._holder = holder
         self._writing = threading.Lock()
+        self.sync_seconds = math.inf
+        """How long the last synced append took."""
 
     def commit(self, record: RunRecord, checkpoint: Checkpoint | None, trace: Sequence[bytes]) -> None:
         with self._changing():
@@ -53,7 +61,11 @@ class FileClaim:
 
     def append(self, records: Sequence[JournalRecord], *, sync: bool) -> int:
         with self._changing():
-            return self._holder.append(records, sync=sync)
+            began = time.perf_counter()
+            grown = self._holder.append(records, sync=sync)
+            if sync:
+                self.sync_seconds = time.perf_counter() - began
+            return grown
 
     async def release(self) -> None:
         # A caller that was torn away from its commit may get here before the thread that writes is done.
@@ -148,9 +160,10 @@ class FileTreeRuns(FileTreeStore):
 
     async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool) -> int:
         length = sum(len(record.line) + sum(map(len, record.trace)) for record in records)
-        if sync or length > _AT_ONCE_BYTES:
-            return await self._append(claim, records, sync=sync)
-        return _ours(claim).append(records, sync=False)
+        held = _ours(claim)
+        if length > _AT_ONCE_BYTES or (sync and held.sync_seconds > _AT_ONCE_SECONDS):
+            return await self._append(held, records, sync=sync)
+        return held.append(records, sync=sync)
 
     @in_thread
     def load(self, run_id: RunId, *, principal: str | None = None) -> RunRecord:
@@ -233,8 +246,8 @@ class FileTreeRuns(FileTreeStore):
         self._index.close()
 
     @in_thread
-    def _append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool) -> int:
-        return _ours(claim).append(records, sync=sync)
+    def _append(self, claim: FileClaim, records: Sequence[JournalRecord], *, sync: bool) -> int:
+        return claim.append(records, sync=sync)
 
     def _create(
         self, record: RunRecord, environment: PinnedEnvironment, checkpoint: Checkpoint, trace: Sequence[bytes]

@@ -19,7 +19,7 @@ from wf_mcp.execution.live import AnswerGiven, CallEnded, CancelAsked, Event, Li
 from wf_mcp.execution.means import Means
 from wf_mcp.sources.protocol import CallResult
 
-CALLS_WITHOUT_PAUSE = 32
+CALLS_WITHOUT_PAUSE = 16
 """Calls that one task makes itself, each of which may end at once, before it lets others have their turn."""
 
 _UNTIL_SOMETHING_HAPPENS = Waiting(None)

@@ -2,6 +2,7 @@
 
 import resource
 import stat
+import threading
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,13 +17,16 @@ from tests.wf_artifacts.samples import (
     checkpoint,
     environment,
     following,
+    inputs,
     new_run_id,
     record,
     start_and_release,
     trace,
 )
 from wf_artifacts.errors import StoreFull, StoreUnavailable
+from wf_artifacts.runs import filetree
 from wf_artifacts.runs.store import RunStore
+from wf_artifacts.storage.steps import Step, observed
 from wf_artifacts.stores import open_stores
 
 pytestmark = pytest.mark.anyio
@@ -51,6 +55,30 @@ def modes(home: Path) -> tuple[set[int], set[int]]:
         {stat.S_IMODE(path.stat().st_mode) for path in paths if path.is_dir() is kind} for kind in (True, False)
     )
     return folders, files
+
+
+class TestSyncing:
+    @pytest.mark.parametrize(("seconds", "at_once"), [(60.0, True), (0.0, False)])
+    async def test_inputs_are_synced_where_that_costs_less(
+        self, runs: RunStore, monkeypatch: pytest.MonkeyPatch, seconds: float, at_once: bool
+    ) -> None:
+        """Handing a write to a thread costs as much as a fast disk does; the first sync tells which this one is."""
+        monkeypatch.setattr(filetree, "_AT_ONCE_SECONDS", seconds)
+        threads: list[bool] = []
+
+        def note(step: Step) -> None:
+            if (step.act, step.moment) == ("fsync", "before") and step.what.startswith("inputs_"):
+                threads.append(threading.current_thread() is threading.main_thread())
+
+        begun = record()
+        claim = (await runs.create(begun, environment(), checkpoint(begun))).claim
+        assert claim is not None
+        first, second = inputs(begun, 2)
+        with observed(note):
+            await runs.append(claim, [first], sync=True)
+            await runs.append(claim, [second], sync=True)
+        await claim.release()
+        assert threads == [False, at_once]
 
 
 class TestLooking:

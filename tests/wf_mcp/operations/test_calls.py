@@ -106,9 +106,10 @@ async def test_a_call_that_may_be_repeated_is_made_once_more_with_the_same_key(s
 async def test_a_result_that_the_capability_cannot_have_given_changes_nothing(tmp_path: Path) -> None:
     async with doubted(open_stores(tmp_path.as_uri())) as (app, token, _):
         before = contents(tmp_path)
-        for given in ({"result": {}}, {"result": {"receipt": 1}, "outcome": "maybe"}):
-            with pytest.raises(InvalidResult):
-                await complete_call(app, token=token, caller=LOCAL_PERSON, **given)  # type: ignore[arg-type]
+        with pytest.raises(InvalidResult):
+            await complete_call(app, token=token, result={}, caller=LOCAL_PERSON)
+        with pytest.raises(InvalidResult):
+            await complete_call(app, token=token, result={"receipt": 1}, outcome="maybe", caller=LOCAL_PERSON)
         assert contents(tmp_path) == before
 
 
