@@ -36,6 +36,7 @@ from wf_core.ids import ArtifactId, RunId
 RACERS = 8
 ROUNDS = 5
 STOPS = 25
+BIRTHS = 200
 MOST_CHANGES_APART = 5
 """How many more changes one creation makes than another: the first key of a kind makes a folder."""
 HELD: list[Claim] = []
@@ -81,6 +82,20 @@ def stops(url: str) -> list[list[int]]:
             await made.claim.release()
             await stores.runs.list_runs(principal=None, status="interrupted", limit=3)
         return STOPS
+
+    return [race(url, attempt)]
+
+
+def births(url: str) -> list[list[int]]:
+    """Let processes begin runs of their own at the same time: how many each did."""
+
+    async def attempt(stores: Stores, racer: int) -> int:
+        for number in range(BIRTHS):
+            begun = record(new_run_id(BIRTHS * racer + number), idempotency_key=f"{racer} {number}")
+            made = await stores.runs.create(begun, environment(), checkpoint(begun))
+            assert made.claim is not None
+            await made.claim.release()
+        return BIRTHS
 
     return [race(url, attempt)]
 
@@ -220,6 +235,7 @@ COMMANDS: dict[str, Callable[[str], Any]] = {
     "claims": claims,
     "keys": keys,
     "stops": stops,
+    "births": births,
     "versions": versions,
     "crashes": crashes,
     "kills": kills,

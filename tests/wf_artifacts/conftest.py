@@ -1,5 +1,6 @@
 """Every store on every backend."""
 
+import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from wf_artifacts.runs.models import RunRecord
 from wf_artifacts.runs.store import Claim, RunStore
 from wf_artifacts.storage.database import Database
 from wf_artifacts.stores import Stores, open_stores
+
+_MEMORY = Path("/dev/shm")
 
 
 @pytest.fixture
@@ -61,6 +64,16 @@ def open_database(request: pytest.FixtureRequest) -> Iterator[Open]:
 @pytest.fixture
 def database(open_database: Open) -> Database:
     return open_database()
+
+
+@pytest.fixture
+def memory_folder(tmp_path: Path) -> Iterator[Path]:
+    """A folder in memory where there is one: what a killed process wrote stays, on disk or not."""
+    if not _MEMORY.is_dir():
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(dir=_MEMORY) as name:
+        yield Path(name)
 
 
 @pytest.fixture

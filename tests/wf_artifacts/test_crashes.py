@@ -3,9 +3,7 @@
 import json
 import subprocess
 import sys
-import tempfile
 from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,26 +11,16 @@ import pytest
 
 from tests.wf_artifacts.crashes import STORY
 
-MEMORY = Path("/dev/shm")
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    """A folder in memory where there is one: a killed process loses nothing of what it wrote, on disk or not."""
-    if not MEMORY.is_dir():
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(dir=MEMORY) as name:
-        yield Path(name)
-
 
 @pytest.mark.parametrize(
     ("url", "moments"), [("file://{home}", 400), ("sqlite:///{home}/wf.db", 40)], ids=["file", "sqlite"]
 )
-def test_a_process_killed_at_any_moment_leaves_the_state_before_or_after(folder: Path, url: str, moments: int) -> None:
+def test_a_process_killed_at_any_moment_leaves_the_state_before_or_after(
+    memory_folder: Path, url: str, moments: int
+) -> None:
     """Everything acknowledged is there, lists and claims work, and nothing temporary is left behind."""
     told = subprocess.run(
-        [sys.executable, "-m", "tests.wf_artifacts.crashes", str(folder), url],
+        [sys.executable, "-m", "tests.wf_artifacts.crashes", str(memory_folder), url],
         capture_output=True,
         check=True,
         timeout=55,

@@ -1,0 +1,102 @@
+"""What a home does for many runs, and for a long one, costs what it costs for few, and for a short one."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.wf_artifacts.children import BIRTHS, RACERS, children
+from tests.wf_artifacts.samples import checkpoint, environment, following, new_run_id, record, start_and_release, trace
+from wf_artifacts.errors import RunNotFound
+from wf_artifacts.runs.files import trace as segments
+from wf_artifacts.runs.store import RunStore
+from wf_artifacts.stores import open_stores
+from wf_core.ids import RunId
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def runs(memory_folder: Path) -> AsyncIterator[RunStore]:
+    async with open_stores(f"file://{memory_folder}/home") as stores:
+        yield stores.runs
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files that are read."""
+    paths: list[str] = []
+    original = Path.open
+
+    def watched(self: Path, *args: Any, **kwargs: Any) -> Any:
+        paths.append(self.name)
+        return original(self, *args, **kwargs)
+
+    monkeypatch.setattr(Path, "open", watched)
+    return paths
+
+
+async def test_of_many_runs_a_list_reads_those_that_it_shows(runs: RunStore, opened: list[str]) -> None:
+    kinds: list[dict[str, Any]] = [
+        {"status": "interrupted" if number % 100 == 0 else "completed", "principal": "local" if number % 2 else "other"}
+        for number in range(400)
+    ]
+    await start_and_release(runs, *(record(new_run_id(number), **kind) for number, kind in enumerate(kinds)))
+    lists: list[tuple[dict[str, Any], int]] = [
+        ({"principal": None}, 5),
+        ({"principal": "local"}, 5),
+        ({"principal": None, "status": "interrupted"}, 4),
+        ({"principal": "local", "status": "completed", "deployment_id": "publish"}, 5),
+        ({"principal": "local", "status": "interrupted"}, 0),
+        ({"principal": "nobody"}, 0),
+    ]
+    for asked, shown in lists:
+        opened.clear()
+        page = await runs.list_runs(**asked, limit=5)
+        assert len(page.items) == shown
+        assert opened.count("run.json") <= shown + 1
+
+
+async def test_of_many_runs_the_abandoned_ones_are_read(runs: RunStore, opened: list[str]) -> None:
+    await start_and_release(runs, *(record(new_run_id(number), status="completed") for number in range(100)))
+    await start_and_release(runs, record(new_run_id(200)))
+    opened.clear()
+    assert await runs.abandoned() == [new_run_id(200)]
+    assert opened.count("run.json") == 1
+
+
+async def test_of_many_runs_close_ids_are_looked_for_among_the_newest(runs: RunStore, opened: list[str]) -> None:
+    await start_and_release(runs, *(record(new_run_id(number)) for number in range(300)))
+    opened.clear()
+    with pytest.raises(RunNotFound) as missing:
+        await runs.load(RunId(new_run_id(299)[:-1]), principal="local")
+    assert new_run_id(299) in missing.value.close
+    assert opened.count("run.json") <= 3
+
+
+async def test_of_a_long_trace_little_is_read(
+    runs: RunStore, opened: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segments, "SEGMENT_BYTES", 2_000)
+    begun = record()
+    made = await runs.create(begun, environment(), checkpoint(begun))
+    assert made.claim is not None
+    moved = following(begun, entries=20_000)
+    await runs.commit(made.claim, moved, checkpoint=checkpoint(moved), trace=trace(begun, 20_000))
+    await made.claim.release()
+    for start, files in ((19_990, 3), (10_000, 15), (0, 15)):
+        opened.clear()
+        entries = await runs.read_trace(begun.run_id, start, 10)
+        assert [entry["index"] for entry in entries] == list(range(start, start + 10))
+        assert len(opened) <= files
+
+
+@pytest.mark.parametrize("url", ["file://{home}", "sqlite:///{home}/wf.db"], ids=["file", "sqlite"])
+async def test_1600_runs_are_begun_by_processes_at_once(memory_folder: Path, url: str) -> None:
+    address = url.format(home=memory_folder / "home")
+    assert children("births", address) == [[BIRTHS] * RACERS]
+    async with open_stores(address) as stores:
+        page = await stores.runs.list_runs(principal="local", limit=2 * BIRTHS * RACERS)
+        assert len(page.items) == BIRTHS * RACERS == 1600
+        assert [finding async for finding in stores.examine()] == []
