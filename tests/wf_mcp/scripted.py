@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import anyio
 
-from wf_artifacts.catalog.models import Artifact, Deployment
+from wf_artifacts.catalog.models import Artifact, Deployment, Durability
 from wf_artifacts.clock import Clock, SystemClock
 from wf_artifacts.runs.environment import PinnedEnvironment
 from wf_artifacts.runs.models import Checkpoint, JournalRecord, RunRecord
@@ -194,6 +194,8 @@ class WatchedRuns:
         """Reason -> what such a write waits for."""
         self.refusals: dict[str, Exception] = {}
         """Reason -> what such a write raises."""
+        self.faults: dict[str, Exception] = {}
+        """Run -> what reading its checkpoint raises."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
@@ -201,6 +203,11 @@ class WatchedRuns:
     async def commit(self, claim: Claim, record: RunRecord, *, checkpoint: Checkpoint, trace: Sequence[bytes]) -> None:
         await self._try(checkpoint.reason)
         await self._inner.commit(claim, record, checkpoint=checkpoint, trace=trace)
+
+    async def load_checkpoint(self, run_id: RunId) -> Checkpoint:
+        if run_id in self.faults:
+            raise self.faults[run_id]
+        return await self._inner.load_checkpoint(run_id)
 
     async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool) -> int:
         await self._try("synced" if sync else "appended")
@@ -233,9 +240,17 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-async def start(app: App, document: dict[str, Any], given: JsonValue = None, key: str | None = None) -> Handle:
+async def start(
+    app: App,
+    document: dict[str, Any],
+    given: JsonValue = None,
+    key: str | None = None,
+    durability: Durability = "steps",
+) -> Handle:
     """Start a run of a plan."""
     pinned = await environment(app, document)
+    asked = pinned.deployment.model_copy(update={"durability": durability})
+    pinned = pinned.model_copy(update={"deployment": asked})
     return await app.runs.start(pinned, {} if given is None else given, principal="local", idempotency_key=key)
 
 
