@@ -1,25 +1,15 @@
-"""Runs as people want to see them: a summary, a question, a trace, a plan with the places where a run has been."""
+"""Runs as people want to see them: a summary, a question, a trace."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, cast
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
 
 from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
-from wf_core.plan import WorkflowPlan
-from wf_mcp.cli.drawing import draw
-from wf_mcp.cli.output import as_text, console, diagnostic, facts, status, table, when
+from wf_mcp.cli.graphs import MARKS
+from wf_mcp.cli.output import as_text, diagnostic, facts, status, table, when
 from wf_mcp.operations.models import InterruptView, PendingCall, RunSummary, TraceEntry, TracePage
-
-Mark = Literal["done", "waiting", "failed"]
-
-_MARKS: Mapping[Mark | None, tuple[str, str]] = {
-    "done": ("✓", "green"),
-    "waiting": ("?", "bold yellow"),
-    "failed": ("✗", "bold red"),
-    None: ("·", ""),
-}
 
 
 def summary(run: RunSummary) -> RenderableType:
@@ -125,41 +115,9 @@ def trace_table(entries: Sequence[TraceEntry]) -> RenderableType:
 
 def step(entry: TraceEntry) -> Text:
     """Show one trace entry as it happens, on one line."""
-    sign, style = _MARKS["waiting" if _asks(entry) else "failed" if entry.error else "done"]
+    sign, style = MARKS["waiting" if _asks(entry) else "failed" if entry.error else "done"]
     name = "/".join(entry.path)
     return Text.assemble((f"{sign} ", style), f"{name:<16} ", _outcome(entry), (f"  {_took(entry)}", "dim"))
-
-
-def marks(run: RunSummary, entries: Sequence[TraceEntry]) -> dict[str, Mark]:
-    """Say of each step of the plan whether the run has done it, waits in it, or failed in it."""
-    found: dict[str, Mark] = {entry.path[0]: "done" for entry in entries if entry.path}
-    found.update({waited.path[0]: "waiting" for waited in (*run.interrupts, *run.pending_calls)})
-    if run.error is not None and run.error.path:
-        found[run.error.path[0]] = "failed"
-    return found
-
-
-def drawing(plan: WorkflowPlan, marked: Mapping[str, Mark] | None = None) -> RenderableType:
-    """Draw a plan; with marks, say of each step what became of it."""
-    lines = draw(plan)
-    width = max((len(line.indent) + len(line.step_id) for line in lines if line.step_id), default=0)
-    picture = Text()
-    for line in lines:
-        picture.append(f"{line.indent}", style="dim")
-        if line.step_id is None:
-            picture.append(f"{line.text}\n", style="dim")
-            continue
-        sign, style = _MARKS[(marked or {}).get(line.step_id)]
-        picture.append(f"{sign} " if marked is not None else "", style=style)
-        picture.append(line.step_id, style=style or "bold")
-        picture.append(" " * (width - len(line.indent) - len(line.step_id) + 2) + f"{line.text}\n", style="cyan")
-    picture.rstrip()
-    return picture
-
-
-def print_drawing(plan: WorkflowPlan, marked: Mapping[str, Mark] | None = None) -> None:
-    """Print a drawing; its lines are never folded."""
-    console().print(drawing(plan, marked), no_wrap=True, overflow="ellipsis")
 
 
 def _fields(payload: Any) -> Iterable[tuple[str, Any]]:

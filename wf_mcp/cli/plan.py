@@ -10,8 +10,9 @@ from rich.text import Text
 from wf_core.errors import InvalidPlan
 from wf_core.plan import WorkflowPlan
 from wf_core.validation import read_plan as validate_plan
-from wf_mcp.cli import drawing, pictures
 from wf_mcp.cli.documents import read_plan
+from wf_mcp.cli.graphs import print_drawing
+from wf_mcp.cli.mermaid import mermaid
 from wf_mcp.cli.operate import guard, operate
 from wf_mcp.cli.output import AsJson, diagnostic, print_json, show
 from wf_mcp.errors import ExitStatus
@@ -47,9 +48,9 @@ def graph(
     """Draw a plan."""
     records = guard(lambda: _records(plan))
     if form is Format.MERMAID:
-        typer.echo(drawing.mermaid(records), nl=False)
+        typer.echo(mermaid(records), nl=False)
     else:
-        pictures.print_drawing(records)
+        print_drawing(records)
 
 
 @app.command()

@@ -7,18 +7,17 @@ from typing import Annotated
 import typer
 from rich.console import RenderableType
 
-from wf_core.plan import WorkflowPlan
 from wf_mcp.app import App
-from wf_mcp.cli import asking, pictures
+from wf_mcp.cli import asking, graphs, pictures
 from wf_mcp.cli.documents import read_json, read_object
 from wf_mcp.cli.operate import Ticker, guard, operate, ticker
 from wf_mcp.cli.output import AsJson, console, show, status, table, when
 from wf_mcp.errors import ExitStatus
-from wf_mcp.operations import artifacts, traces
 from wf_mcp.operations import runs as operations
+from wf_mcp.operations import traces
 from wf_mcp.operations.caller import LOCAL_PERSON
+from wf_mcp.operations.definitions import RunDefinitions, inspect_definitions
 from wf_mcp.operations.models import (
-    ArtifactView,
     RecoveredRuns,
     ResumeReadiness,
     RunList,
@@ -210,14 +209,14 @@ def recover(
 def graph(context: typer.Context, run_id: RunId) -> None:
     """Draw the plan of a run, and where the run is in it."""
 
-    async def action(wf: App) -> tuple[RunSummary, ArtifactView, list[TraceEntry]]:
+    async def action(wf: App) -> tuple[RunSummary, RunDefinitions, list[TraceEntry]]:
         run = await _look_at(wf, run_id)
-        artifact = await artifacts.inspect_artifact(wf, artifact_id=run.artifact_id, version=run.artifact_version)
-        return run, artifact, await _whole_trace(wf, run_id)
+        definitions = await inspect_definitions(wf, run_id=run_id, caller=LOCAL_PERSON)
+        return run, definitions, await _whole_trace(wf, run_id)
 
-    run, artifact, entries = operate(context, action)
-    plan = WorkflowPlan.model_validate(artifact.plan)
-    pictures.print_drawing(plan, pictures.marks(run, entries))
+    run, started_with, entries = operate(context, action)
+    plan, saved = started_with.plan, started_with.children
+    graphs.print_drawing(plan, graphs.marks(run, entries, plan, saved), saved)
 
 
 def _ask(context: typer.Context, run_id: str, interrupt: str | None) -> asking.Reply:

@@ -4,20 +4,8 @@ from typing import Any
 
 from rich.console import Console
 
-from wf_core.plan import WorkflowPlan
 from wf_mcp.cli import pictures
 from wf_mcp.operations.models import RunSummary, TraceEntry, TracePage
-
-PLAN = WorkflowPlan.model_validate(
-    {
-        "name": "two",
-        "start": "one",
-        "steps": {
-            "one": {"type": "node", "use": "ops.one", "routes": {"ok": "two"}},
-            "two": {"type": "node", "use": "ops.two", "routes": {"ok": "__end__"}},
-        },
-    }
-)
 
 RUN: dict[str, Any] = {
     "run_id": "run_1",
@@ -79,16 +67,6 @@ def test_a_trace_names_what_was_written_and_how_long_it_took() -> None:
     assert "ok → two" in text
     assert "1.5 s" in text
     assert "more: --start 1 (9 entries in all)" in text
-
-
-def test_a_drawing_marks_what_is_done_and_what_failed() -> None:
-    run = RunSummary.model_validate(RUN)
-    marked = pictures.marks(run, [TraceEntry.model_validate(ENTRY)])
-
-    text = shown(pictures.drawing(PLAN, marked))
-
-    assert "✓ one" in text
-    assert "✗ two" in text
 
 
 def test_a_step_is_told_on_one_line() -> None:

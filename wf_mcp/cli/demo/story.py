@@ -12,7 +12,7 @@ from rich.tree import Tree
 from wf_core.errors import PersonRequired
 from wf_core.plan import WorkflowPlan
 from wf_mcp.app import App
-from wf_mcp.cli import asking, pictures, samples
+from wf_mcp.cli import asking, graphs, pictures, samples
 from wf_mcp.cli.demo.process import Worker
 from wf_mcp.cli.documents import read_plan
 from wf_mcp.cli.mcp_config import Client, client_config, server_command
@@ -80,7 +80,7 @@ class Story:
         anyio.run(deploy)
         plan = WorkflowPlan.model_validate(document)
         self._chapter(f"The workflow: check, approve and publish {self._note}")
-        self._show(pictures.drawing(plan))
+        self._show(graphs.drawing(plan))
         return plan
 
     def _step(self, entry: TraceEntry) -> None:
@@ -101,7 +101,7 @@ class Story:
     def _finish(self, plan: WorkflowPlan, run: RunSummary) -> ExitStatus:
         """Show what the run did, and what can be done with it now."""
         self._chapter("What happened")
-        self._show(pictures.drawing(plan, pictures.marks(run, self._trace)))
+        self._show(graphs.drawing(plan, graphs.marks(run, self._trace, plan)))
         self._say("\nits trace, across both processes\n")
         self._out.print(pictures.trace_table(self._trace))
         self._chapter("Yours now")
