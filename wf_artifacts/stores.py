@@ -101,13 +101,13 @@ def open_stores(url: str) -> Stores:
 
 
 def _in(database: Database) -> Stores:
-    runs = SqlRuns(database)
+    catalog, runs = SqlCatalog(database), SqlRuns(database)
 
     def shut() -> None:
         runs.close()
         database.close()
 
-    return Stores(SqlCatalog(database), runs, shut)
+    return Stores(catalog, runs, shut, examinations=(catalog.faults, runs.faults))
 
 
 def _sqlite(path: Path) -> Database:

@@ -18,9 +18,11 @@ from wf_artifacts.errors import ArtifactNotFound, DeploymentExists, DeploymentNo
 from wf_artifacts.storage.connections import Row
 from wf_artifacts.storage.database import Database, Transaction
 from wf_artifacts.storage.digests import json_digest
+from wf_artifacts.storage.documents import corrupt
+from wf_artifacts.storage.findings import Fault
 from wf_artifacts.storage.identifiers import require_id
 from wf_artifacts.storage.pages import Page
-from wf_artifacts.storage.rows import FIRST, list_rows, load
+from wf_artifacts.storage.rows import FIRST, examine, list_rows, load
 from wf_artifacts.storage.threads import in_thread
 from wf_core import jsonvalue
 from wf_core.errors import StateError
@@ -38,6 +40,18 @@ class SqlCatalog:
     @property
     def threads(self) -> CapacityLimiter:
         return self._database.threads
+
+    def faults(self) -> Iterator[Fault]:
+        """Look at everything that is kept of artifacts and deployments, and give each row that cannot be read."""
+        with self._database.reading() as transaction:
+            artifacts, deployments = transaction.rows("artifact_ids"), transaction.rows("every_deployment")
+        for (artifact_id,) in artifacts:
+            with self._database.reading() as transaction:
+                for version in _versions(transaction, artifact_id):
+                    reference = ArtifactRef(artifact_id, version)
+                    yield from examine(_document(reference), partial(_require_saved_plan, transaction, reference))
+        for row in deployments:
+            yield from examine(f"deployments/{row[0]}", partial(_read_deployment, row))
 
     @in_thread
     def save_artifact(
@@ -164,19 +178,29 @@ def _artifact(transaction: Transaction, reference: ArtifactRef) -> Artifact | No
     if not is_id(artifact_id) or not 0 < version <= _MOST_VERSION:
         return None
     row = transaction.row("version_document", artifact_id=artifact_id, version=version)
-    return None if row is None else _read_artifact(artifact_id, version, row[0])
+    return None if row is None else _read_artifact(reference, row[0])
 
 
-def _read_artifact(artifact_id: ArtifactId, version: int, document: object) -> Artifact:
-    where = f"artifacts/{artifact_id}/{version}"
-    return load(document, ARTIFACT, where, artifact_id=artifact_id, version=version)
+def _document(reference: ArtifactRef) -> str:
+    return f"artifacts/{reference.artifact_id}/{reference.version}"
+
+
+def _read_artifact(reference: ArtifactRef, document: object) -> Artifact:
+    return load(document, ARTIFACT, _document(reference), **reference._asdict())
+
+
+def _require_saved_plan(transaction: Transaction, reference: ArtifactRef) -> None:
+    """Accept a version whose plan is the one that was saved."""
+    artifact = _artifact(transaction, reference)
+    if artifact is not None and json_digest(artifact.plan) != artifact.digest:
+        raise corrupt(_document(reference), "its plan is not the one that was saved")
 
 
 def _find(transaction: Transaction, artifact_id: ArtifactId, digest: str) -> Artifact | None:
     """Give the version whose plan has the digest. One that cannot be read is passed over."""
     for version, document in transaction.rows("equal_versions", artifact_id=artifact_id, digest=digest):
         with suppress(StateError):
-            return _read_artifact(artifact_id, version, document)
+            return _read_artifact(ArtifactRef(artifact_id, version), document)
     return None
 
 
@@ -192,7 +216,7 @@ def _newest(transaction: Transaction, after: str, limit: int) -> list[Row]:
 
 def _listing(row: Row) -> ArtifactListing:
     artifact_id, version, document, versions = row
-    return ArtifactListing(newest=_read_artifact(artifact_id, version, document), versions=tuple(versions))
+    return ArtifactListing(newest=_read_artifact(ArtifactRef(artifact_id, version), document), versions=tuple(versions))
 
 
 def _no_artifact(transaction: Transaction, artifact_id: ArtifactId, version: int | None) -> ArtifactNotFound:

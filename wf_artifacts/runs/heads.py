@@ -16,7 +16,8 @@ from anyio import CancelScope, CapacityLimiter
 
 from wf_artifacts.errors import ClaimLost, RunBusy
 from wf_artifacts.runs.models import JournalRecord, RunRecord
-from wf_artifacts.runs.rows import find, read_record
+from wf_artifacts.runs.reading import find
+from wf_artifacts.runs.rows import read_record
 from wf_artifacts.runs.rules import journal_line
 from wf_artifacts.runs.store import Claim
 from wf_artifacts.storage.database import Database, Transaction

@@ -7,17 +7,15 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import Any, cast
 
-from wf_artifacts.errors import RunNotFound
 from wf_artifacts.runs.models import RECORD, JournalRecord, RunRecord
-from wf_artifacts.runs.rules import COMPARED_RUNS, journal_line
+from wf_artifacts.runs.rules import journal_line
 from wf_artifacts.storage.connections import Row
-from wf_artifacts.storage.database import Transaction
 from wf_artifacts.storage.documents import corrupt
 from wf_artifacts.storage.rows import blob, load
 from wf_artifacts.storage.statements import Parameters, Value
 from wf_core import jsonvalue
 from wf_core.errors import NotJson
-from wf_core.ids import RunId, close_matches, is_id
+from wf_core.ids import RunId
 
 
 def columns(record: RunRecord) -> dict[str, Value]:
@@ -58,21 +56,9 @@ def read_record(row: Row) -> RunRecord:
     record = load(document, RECORD, where, run_id=run_id, deployment_id=deployment_id, status=status)
     if principal_digest(record.principal) != principal:
         raise corrupt(where, "it belongs to somebody else")
+    if trace_count is None:
+        raise corrupt(where, "nothing says how far it is")
     return record.model_copy(update={"trace_count": trace_count, "steps_executed": steps_executed})
-
-
-def find(transaction: Transaction, name: str, run_id: RunId, *, principal: str | None = None) -> Row:
-    """Give the row that a statement finds for a run.
-
-    Raises:
-        RunNotFound: there is none, with close ids; with a principal, of the runs of theirs.
-    """
-    asked = None if principal is None else principal_digest(principal)
-    row = transaction.row(name, run_id=run_id, principal=asked) if is_id(run_id) else None
-    if row is None:
-        newest = (known for (known,) in transaction.rows("newest_ids", principal=asked, limit=COMPARED_RUNS))
-        raise RunNotFound(run_id, close=close_matches(run_id, newest))
-    return row
 
 
 def entry_rows(run: int, first: int, entries: Sequence[bytes]) -> list[Parameters]:

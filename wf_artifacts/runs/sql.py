@@ -1,31 +1,23 @@
 """The runs in a database, shared by every process that opens it.
 
-Statements are in `storage/sql/runs.sql`; claims and how far a run is are in `heads`, rows as records in `rows`.
+Statements are in `storage/sql/runs.sql`. Who holds a run, and how far it is, belongs to `heads`; what is read of one
+run to `reading`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from anyio import CapacityLimiter
 
-from wf_artifacts.runs.checkpoints import NamedCheckpoint, named, whole
+from wf_artifacts.runs import reading, soundness
+from wf_artifacts.runs.checkpoints import named
 from wf_artifacts.runs.environment import ENVIRONMENT, PinnedEnvironment
 from wf_artifacts.runs.heads import Head, Heads
 from wf_artifacts.runs.models import RECORD, Checkpoint, JournalRecord, RunRecord, RunStatus
-from wf_artifacts.runs.rows import (
-    columns,
-    entry_rows,
-    find,
-    input_rows,
-    key_digest,
-    principal_digest,
-    read_entries,
-    read_entry,
-    read_journal,
-    read_record,
-)
+from wf_artifacts.runs.reading import CHECKPOINT
+from wf_artifacts.runs.rows import columns, entry_rows, input_rows, key_digest, principal_digest, read_record
 from wf_artifacts.runs.rules import (
     RUNS,
     require_first_state,
@@ -37,15 +29,13 @@ from wf_artifacts.runs.store import Claim, Created
 from wf_artifacts.storage.connections import Row
 from wf_artifacts.storage.database import Database, Transaction
 from wf_artifacts.storage.digests import bytes_digest
-from wf_artifacts.storage.documents import Format, corrupt
+from wf_artifacts.storage.findings import Fault
 from wf_artifacts.storage.owners import LEASE, Lease, bury
 from wf_artifacts.storage.pages import Page
-from wf_artifacts.storage.rows import LAST, blob, list_rows, load
+from wf_artifacts.storage.rows import LAST, list_rows
 from wf_artifacts.storage.threads import in_thread
 from wf_core.errors import StateError
 from wf_core.ids import DeploymentId, RunId, is_id
-
-CHECKPOINT = Format("wf.run_checkpoint", 1, NamedCheckpoint)
 
 
 class SqlRuns:
@@ -62,6 +52,10 @@ class SqlRuns:
     def close(self) -> None:
         """Give up every claim."""
         self._heads.close()
+
+    def faults(self) -> Iterator[Fault]:
+        """Look at everything that is kept of runs."""
+        return soundness.faults(self._database)
 
     @in_thread
     def create(
@@ -105,7 +99,7 @@ class SqlRuns:
     @in_thread
     def is_claimed(self, run_id: RunId) -> bool:
         with self._database.reading() as transaction:
-            _, _, owner, held = find(transaction, "claim_on_run", run_id)
+            _, _, owner, held = reading.find(transaction, "claim_on_run", run_id)
         return bool(held) and not self._database.has_died(owner)
 
     @in_thread
@@ -146,33 +140,22 @@ class SqlRuns:
     @in_thread
     def load(self, run_id: RunId, *, principal: str | None = None) -> RunRecord:
         with self._database.reading() as transaction:
-            return read_record(find(transaction, "run", run_id, principal=principal))
+            return reading.record(transaction, run_id, principal=principal)
 
     @in_thread
     def load_environment(self, run_id: RunId) -> PinnedEnvironment:
         with self._database.reading() as transaction:
-            digest, document = find(transaction, "environment", run_id)
-        where = f"environments/{run_id}"
-        environment = load(document, ENVIRONMENT, where)
-        if bytes_digest(document) != digest:
-            raise corrupt(where, "it is not what the run was started with")
-        return environment
+            return reading.environment(transaction, run_id)
 
     @in_thread
     def load_checkpoint(self, run_id: RunId) -> Checkpoint:
         with self._database.reading() as transaction:
-            document, state = find(transaction, "checkpoint", run_id)
-        where = f"checkpoints/{run_id}"
-        return whole(run_id, load(document, CHECKPOINT, where), blob(state, where), where)
+            return reading.checkpoint(transaction, run_id)
 
     @in_thread
     def load_journal(self, run_id: RunId) -> list[bytes]:
         with self._database.reading() as transaction:
-            run, trace_count, length = find(transaction, "ends", run_id)
-            inputs = transaction.rows("journal", run=run)
-            trace = range(inputs[0][3] if inputs else trace_count, trace_count)
-            entries = _entries(transaction, run_id, run, trace)
-        return read_journal(run_id, inputs, trace, entries, length=length)
+            return reading.journal(transaction, run_id)
 
     @in_thread
     def abandoned(self) -> list[RunId]:
@@ -188,10 +171,7 @@ class SqlRuns:
     @in_thread
     def read_trace(self, run_id: RunId, start: int, limit: int) -> list[dict[str, Any]]:
         with self._database.reading() as transaction:
-            run, trace_count, _ = find(transaction, "ends", run_id)
-            numbers = range(start, min(start + limit, trace_count))
-            entries = _entries(transaction, run_id, run, numbers)
-        return [read_entry(run_id, number, entry) for number, entry in zip(numbers, entries, strict=True)]
+            return reading.trace(transaction, run_id, start, limit)
 
     @in_thread
     def list_runs(
@@ -239,11 +219,3 @@ def _earlier(transaction: Transaction, record: RunRecord) -> RunRecord | None:
 def _put_checkpoint(transaction: Transaction, run: int, checkpoint: Checkpoint) -> None:
     document = CHECKPOINT.encode(named(checkpoint))
     transaction.change("put_checkpoint", run=run, document=document, state=checkpoint.state)
-
-
-def _entries(transaction: Transaction, run_id: RunId, run: int, numbers: range) -> list[bytes]:
-    """Give the trace entries with these numbers."""
-    if not numbers:
-        return []
-    rows = transaction.rows("entries", run=run, first=numbers.start, end=numbers.stop)
-    return read_entries(run_id, rows, numbers)

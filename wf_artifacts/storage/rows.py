@@ -1,12 +1,16 @@
 """Documents in the rows of a database: lists of them, and what is said of one that is damaged."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TypeVar
 
+from wf_artifacts.errors import NotFound
 from wf_artifacts.storage.connections import Row
 from wf_artifacts.storage.documents import Format, corrupt
+from wf_artifacts.storage.findings import Fault, unreadable
 from wf_artifacts.storage.pages import Page, collect, read_cursor
 from wf_artifacts.storage.records import Record
+from wf_core.errors import StateCorrupt, StateError
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -71,3 +75,12 @@ def list_rows(
             after = batch[-1][0]
 
     return collect(kind, identifiers(), lambda identifier: read(rows[identifier]), limit)
+
+
+def examine(document: str, read: Callable[[], object]) -> Iterator[Fault]:
+    """Report the row that `read` cannot read. One that is gone by now is none."""
+    with suppress(NotFound):
+        try:
+            read()
+        except StateError as error:
+            yield unreadable(error.details["document"] if isinstance(error, StateCorrupt) else document, error)

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from tests.wf_artifacts.databases import run_sql
-from tests.wf_artifacts.samples import checkpoint, environment, inputs, new_run_id, record, start_and_release
+from tests.wf_artifacts.samples import new_run_id, record, start_and_release
+from wf_artifacts.errors import RunNotFound
 from wf_artifacts.runs.models import RECORD
 from wf_artifacts.runs.rows import principal_digest
 from wf_artifacts.runs.sql import SqlRuns
@@ -50,37 +51,14 @@ class TestDamage:
             await runs.load(record().run_id)
         assert len((await runs.list_runs(principal=None, limit=10)).damaged) == 1
 
-    @pytest.mark.parametrize(
-        ("damage", "row", "ask"),
-        [
-            ("UPDATE wf_environments SET document = :junk", "environments", "load_environment"),
-            ("UPDATE wf_environments SET digest = 'sha256:0'", "environments", "load_environment"),
-            ("DELETE FROM wf_environments", "environments", "load_environment"),
-            ("UPDATE wf_checkpoints SET state = :junk", "checkpoints", "load_checkpoint"),
-            ("UPDATE wf_checkpoints SET document = :junk", "checkpoints", "load_checkpoint"),
-            ("DELETE FROM wf_checkpoints", "checkpoints", "load_checkpoint"),
-            ("UPDATE wf_trace SET entry = :junk WHERE number = 1", "trace", "read_trace"),
-            ("DELETE FROM wf_trace WHERE number = 1", "trace", "read_trace"),
-            ("UPDATE wf_journal SET line = :junk WHERE position = 1", "journal", "load_journal"),
-            ("DELETE FROM wf_journal WHERE position = 1", "journal", "load_journal"),
-        ],
-    )
-    async def test_any_other_damaged_row_is_told_by_its_name_and_left_alone(
-        self, database: Database, runs: SqlRuns, damage: str, row: str, ask: str
-    ) -> None:
-        begun = record()
-        made = await runs.create(begun, environment(), checkpoint(begun))
-        assert made.claim is not None
-        async with made.claim as claim:
-            await runs.append(claim, inputs(begun, 3), sync=True)
-        run_sql(database, damage, junk=b"junk")
-        table = f"wf_{row}"
-        before = run_sql(database, f"SELECT * FROM {table}")
-        arguments = (0, 3) if ask == "read_trace" else ()
-        with pytest.raises(StateCorrupt, match=f"document {row}/{begun.run_id}"):
-            await getattr(runs, ask)(begun.run_id, *arguments)
-        assert run_sql(database, f"SELECT * FROM {table}") == before
-        assert (await runs.load(begun.run_id)).trace_count == 3
+    async def test_a_run_without_its_head_is_damaged(self, database: Database, runs: SqlRuns) -> None:
+        await start_and_release(runs, record())
+        run_sql(database, "DELETE FROM wf_run_heads")
+        with pytest.raises(StateCorrupt, match=f"document runs/{record().run_id}"):
+            await runs.load(record().run_id)
+        assert len((await runs.list_runs(principal=None, limit=10)).damaged) == 1
+        with pytest.raises(RunNotFound):
+            await runs.claim(record().run_id)
 
 
 class TestListing:

@@ -19,18 +19,18 @@ ON CONFLICT (run) DO UPDATE SET document = :document, state = :state
 
 -- name: run_of_key
 SELECT run.run_id, run.principal, run.deployment_id, run.status, run.record, head.trace_count, head.steps_executed
-FROM wf_runs AS run JOIN wf_run_heads AS head ON head.run = run.number
+FROM wf_runs AS run LEFT JOIN wf_run_heads AS head ON head.run = run.number
 WHERE run.idempotency_key = :idempotency_key
 
 -- name: run
 SELECT run.run_id, run.principal, run.deployment_id, run.status, run.record, head.trace_count, head.steps_executed
-FROM wf_runs AS run JOIN wf_run_heads AS head ON head.run = run.number
+FROM wf_runs AS run LEFT JOIN wf_run_heads AS head ON head.run = run.number
 WHERE run.run_id = :run_id
 AND run.principal = :principal -- when given
 
 -- name: list_runs
 SELECT run.run_id, run.principal, run.deployment_id, run.status, run.record, head.trace_count, head.steps_executed
-FROM wf_runs AS run JOIN wf_run_heads AS head ON head.run = run.number
+FROM wf_runs AS run LEFT JOIN wf_run_heads AS head ON head.run = run.number
 WHERE run.run_id < :before
 AND run.principal = :principal -- when given
 AND run.status = :status -- when given
@@ -39,7 +39,7 @@ ORDER BY run.run_id DESC LIMIT :limit
 
 -- name: abandoned_runs
 SELECT run.run_id, run.principal, run.deployment_id, run.status, run.record, head.trace_count, head.steps_executed
-FROM wf_runs AS run JOIN wf_run_heads AS head ON head.run = run.number
+FROM wf_runs AS run LEFT JOIN wf_run_heads AS head ON head.run = run.number
 WHERE run.status = 'running'
 AND NOT EXISTS (SELECT 1 FROM wf_owners WHERE owner = head.owner AND expires_at > wf_now())
 ORDER BY run.run_id DESC

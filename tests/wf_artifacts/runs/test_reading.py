@@ -1,0 +1,58 @@
+"""A damaged row of a run is told by its name wherever it is read, and left alone."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.wf_artifacts.databases import run_sql
+from tests.wf_artifacts.samples import checkpoint, environment, inputs, new_run_id, record
+from wf_artifacts.runs.models import RunRecord
+from wf_artifacts.runs.sql import SqlRuns
+from wf_artifacts.storage.database import Database
+from wf_core.errors import StateCorrupt
+
+pytestmark = pytest.mark.anyio
+
+BEGUN = record(new_run_id(1))
+HEALTHY = record(new_run_id(2))
+
+DAMAGE = [
+    ("UPDATE wf_environments SET document = :junk", "environments", "load_environment"),
+    ("UPDATE wf_environments SET digest = 'sha256:0'", "environments", "load_environment"),
+    ("DELETE FROM wf_environments", "environments", "load_environment"),
+    ("UPDATE wf_checkpoints SET state = :junk", "checkpoints", "load_checkpoint"),
+    ("UPDATE wf_checkpoints SET document = :junk", "checkpoints", "load_checkpoint"),
+    ("DELETE FROM wf_checkpoints", "checkpoints", "load_checkpoint"),
+    ("UPDATE wf_trace SET entry = :junk WHERE number = 1", "trace", "read_trace"),
+    ("DELETE FROM wf_trace WHERE number = 1", "trace", "read_trace"),
+    ("UPDATE wf_journal SET line = :junk WHERE position = 1", "journal", "load_journal"),
+    ("DELETE FROM wf_journal WHERE position = 1", "journal", "load_journal"),
+]
+
+
+@pytest.fixture
+def runs(database: Database) -> Iterator[SqlRuns]:
+    opened = SqlRuns(database)
+    yield opened
+    opened.close()
+
+
+async def begin(runs: SqlRuns, begun: RunRecord) -> None:
+    made = await runs.create(begun, environment(), checkpoint(begun))
+    assert made.claim is not None
+    async with made.claim as claim:
+        await runs.append(claim, inputs(begun, 3), sync=True)
+
+
+@pytest.mark.parametrize(("damage", "row", "ask"), DAMAGE)
+async def test_a_damaged_row_is_told_by_its_name_and_left_alone(
+    database: Database, runs: SqlRuns, damage: str, row: str, ask: str
+) -> None:
+    await begin(runs, BEGUN)
+    run_sql(database, damage, junk=b"junk")
+    before = run_sql(database, f"SELECT * FROM wf_{row}")
+    arguments = (0, 3) if ask == "read_trace" else ()
+    with pytest.raises(StateCorrupt, match=f"document {row}/{BEGUN.run_id}"):
+        await getattr(runs, ask)(BEGUN.run_id, *arguments)
+    assert run_sql(database, f"SELECT * FROM wf_{row}") == before
+    assert (await runs.load(BEGUN.run_id)).trace_count == 3

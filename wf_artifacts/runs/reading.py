@@ -1,0 +1,78 @@
+"""What is read of one run in a database, in one transaction.
+
+Every function raises RunNotFound where there is no such run, and StateCorrupt or FormatTooNew naming the row that
+cannot be read.
+"""
+
+from typing import Any
+
+from wf_artifacts.errors import RunNotFound
+from wf_artifacts.runs.checkpoints import NamedCheckpoint, whole
+from wf_artifacts.runs.environment import ENVIRONMENT, PinnedEnvironment
+from wf_artifacts.runs.models import Checkpoint, RunRecord
+from wf_artifacts.runs.rows import principal_digest, read_entries, read_entry, read_journal, read_record
+from wf_artifacts.runs.rules import COMPARED_RUNS
+from wf_artifacts.storage.connections import Row
+from wf_artifacts.storage.database import Transaction
+from wf_artifacts.storage.digests import bytes_digest
+from wf_artifacts.storage.documents import Format, corrupt
+from wf_artifacts.storage.rows import blob, load
+from wf_core.ids import RunId, close_matches, is_id
+
+CHECKPOINT = Format("wf.run_checkpoint", 1, NamedCheckpoint)
+
+
+def find(transaction: Transaction, name: str, run_id: RunId, *, principal: str | None = None) -> Row:
+    """Give the row that a statement finds for a run; with a principal, the runs of others do not exist."""
+    asked = None if principal is None else principal_digest(principal)
+    row = transaction.row(name, run_id=run_id, principal=asked) if is_id(run_id) else None
+    if row is None:
+        newest = (known for (known,) in transaction.rows("newest_ids", principal=asked, limit=COMPARED_RUNS))
+        raise RunNotFound(run_id, close=close_matches(run_id, newest))
+    return row
+
+
+def record(transaction: Transaction, run_id: RunId, *, principal: str | None = None) -> RunRecord:
+    """Read its record."""
+    return read_record(find(transaction, "run", run_id, principal=principal))
+
+
+def environment(transaction: Transaction, run_id: RunId) -> PinnedEnvironment:
+    """Read its definitions."""
+    digest, document = find(transaction, "environment", run_id)
+    where = f"environments/{run_id}"
+    pinned = load(document, ENVIRONMENT, where)
+    if bytes_digest(document) != digest:
+        raise corrupt(where, "it is not what the run was started with")
+    return pinned
+
+
+def checkpoint(transaction: Transaction, run_id: RunId) -> Checkpoint:
+    """Read its latest checkpoint."""
+    document, state = find(transaction, "checkpoint", run_id)
+    where = f"checkpoints/{run_id}"
+    return whole(run_id, load(document, CHECKPOINT, where), blob(state, where), where)
+
+
+def journal(transaction: Transaction, run_id: RunId) -> list[bytes]:
+    """Read the lines of its journal."""
+    run, trace_count, length = find(transaction, "ends", run_id)
+    inputs = transaction.rows("journal", run=run)
+    numbers = range(inputs[0][3] if inputs else trace_count, trace_count)
+    entries = _entries(transaction, run_id, run, numbers)
+    return read_journal(run_id, inputs, numbers, entries, length=length)
+
+
+def trace(transaction: Transaction, run_id: RunId, start: int, limit: int) -> list[dict[str, Any]]:
+    """Read entries of its trace."""
+    run, trace_count, _ = find(transaction, "ends", run_id)
+    numbers = range(start, min(start + limit, trace_count))
+    entries = _entries(transaction, run_id, run, numbers)
+    return [read_entry(run_id, number, entry) for number, entry in zip(numbers, entries, strict=True)]
+
+
+def _entries(transaction: Transaction, run_id: RunId, run: int, numbers: range) -> list[bytes]:
+    if not numbers:
+        return []
+    rows = transaction.rows("entries", run=run, first=numbers.start, end=numbers.stop)
+    return read_entries(run_id, rows, numbers)
