@@ -24,7 +24,7 @@ from wf_artifacts.runs.files import trace as segments
 from wf_artifacts.runs.models import RECORD
 from wf_artifacts.runs.prune import prune
 from wf_artifacts.runs.store import Claim, RunStore
-from wf_artifacts.stores import open_stores
+from wf_artifacts.stores import Stores, open_stores
 from wf_core.ids import RunId
 
 FIRST = record(new_run_id(1), idempotency_key="first", trace_count=3)
@@ -169,6 +169,13 @@ async def go_on(runs: RunStore) -> None:
             await runs.delete(again.run_id)
 
 
+async def come_next(stores: Stores) -> tuple[list[Any], list[str]]:
+    """Find out what a crash has left, go on, and name what is not as it should be even then."""
+    found = await picture(stores.runs)
+    await go_on(stores.runs)
+    return found, [fault.document async for fault in stores.examine()]
+
+
 def tell(folder: Path, url: str) -> Iterator[dict[str, Any]]:
     """Go through the story, and give what was found after each crash."""
     home, copy = folder / "home", folder / "copy"
@@ -180,35 +187,24 @@ def tell(folder: Path, url: str) -> Iterator[dict[str, Any]]:
             if home.exists():
                 shutil.copytree(home, copy)
             died = dies(crash, act, moment)
-            found = over(crash, picture)
             if died:
-                over(crash, go_on)
-                left = [*leftovers(copy), *examine(crash)]
+                found, faults = over(crash, come_next)
+                left = [*leftovers(copy), *faults]
                 yield {"act": name, "before": found == before, "left": left, "picture": found}
             shutil.rmtree(copy)
             if not died:
                 break
-        over(story, act)
-        before = over(story, picture)
+        over(story, lambda stores, act=act: act(stores.runs))
+        before = over(story, lambda stores: picture(stores.runs))
         yield {"act": name, "after": before}
 
 
-def over(url: str, work: Callable[[RunStore], Awaitable[Any]]) -> Any:
+def over(url: str, work: Callable[[Stores], Awaitable[Any]]) -> Any:
     """Run `work` over stores of its own. Nothing of them is left open in a process that is forked later."""
 
     async def with_stores() -> Any:
         async with open_stores(url) as stores:
-            return await work(stores.runs)
-
-    return anyio.run(with_stores)
-
-
-def examine(url: str) -> list[str]:
-    """Name everything that is not as it should be."""
-
-    async def with_stores() -> list[str]:
-        async with open_stores(url) as stores:
-            return [found.document async for found in stores.examine()]
+            return await work(stores)
 
     return anyio.run(with_stores)
 
@@ -218,7 +214,7 @@ def dies(url: str, act: Act, moment: int) -> bool:
     child = os.fork()
     if not child:
         with at_change(moment, die, moments=EVERY_MOMENT):
-            over(url, act)
+            over(url, lambda stores: act(stores.runs))
         os._exit(0)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     assert status in {0, -signal.SIGKILL}

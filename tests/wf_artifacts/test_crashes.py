@@ -12,6 +12,7 @@ import pytest
 from tests.wf_artifacts.crashes import STORY
 
 
+@pytest.mark.timeout(180)
 @pytest.mark.parametrize(
     ("url", "moments"), [("file://{home}", 400), ("sqlite:///{home}/wf.db", 40)], ids=["file", "sqlite"]
 )
@@ -23,7 +24,7 @@ def test_a_process_killed_at_any_moment_leaves_the_state_before_or_after(
         [sys.executable, "-m", "tests.wf_artifacts.crashes", str(memory_folder), url],
         capture_output=True,
         check=True,
-        timeout=55,
+        timeout=170,
     )
     crashes: list[dict[str, Any]] = json.loads(told.stdout)
     after = {crash["act"]: crash["after"] for crash in crashes if "after" in crash}

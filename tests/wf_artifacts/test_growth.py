@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -29,9 +29,9 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     paths: list[str] = []
     original = Path.open
 
-    def watched(self: Path, *args: Any, **kwargs: Any) -> Any:
+    def watched(self: Path, mode: str = "r", **options: Any) -> IO[Any]:
         paths.append(self.name)
-        return original(self, *args, **kwargs)
+        return original(self, mode, **options)
 
     monkeypatch.setattr(Path, "open", watched)
     return paths
