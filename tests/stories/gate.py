@@ -13,7 +13,7 @@ from wf_core import capability
 HERE = Path(__file__).parent
 
 
-@capability()
+@capability(HINTS)
 def pass_through() -> str:
     """Note that somebody waits, then wait until the gate is open."""
     with (HERE / "entered").open("a") as entered:
@@ -29,9 +29,11 @@ class Gate:
     """The capability `gate.pass_through` of a workplace."""
 
     workplace: Workplace
+    hints: str = ""
+    """As they stand in the decorator: `read_only=True`, say. Without any, a call may not be repeated."""
 
     def __post_init__(self) -> None:
-        self.workplace.python_source("gate", _SOURCE)
+        self.workplace.python_source("gate", _SOURCE.replace("HINTS", self.hints))
 
     @property
     def entered(self) -> int:

@@ -162,7 +162,11 @@ class Server:
 
     def kill(self) -> None:
         """End the server that was started last as a power cut would."""
-        os.kill(int((self.workplace.folder / "server.pid").read_text(encoding="utf-8")), signal.SIGKILL)
+        self.signal(signal.SIGKILL)
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to the server that was started last."""
+        os.kill(int((self.workplace.folder / "server.pid").read_text(encoding="utf-8")), number)
 
 
 async def until(happened: Callable[[], bool]) -> None:
