@@ -48,7 +48,7 @@ class UpstreamClient:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         return tuple(self._findings) if self._failure is None else (Diagnostic.of(self._failure),)
 
-    async def capabilities(self) -> Mapping[str, Capability]:
+    async def capabilities(self) -> dict[str, Capability]:
         """Give what the server offers, asking it again when the last answer is old.
 
         Raises:
@@ -68,7 +68,7 @@ class UpstreamClient:
         full_name = f"{self._name}.{tool}"
         is_second_try = False
         while True:
-            connection = await self._ready(tool)
+            connection, capability = await self._ready(tool)
             try:
                 result = await connection.client.call_tool(tool, cast("dict[str, Any]", clone(dict(input))))
             except Exception as exc:
@@ -80,20 +80,22 @@ class UpstreamClient:
                 # The server restarted and has not looked at the call: in a new session it sees it for the first time.
                 is_second_try = True
             else:
-                return read_result(full_name, result, self._redactor)
+                is_structured = capability.contract.output_schema != {}
+                return read_result(full_name, result, self._redactor, is_structured=is_structured)
 
     async def close(self) -> None:
         await self._connector.close()
 
-    async def _ready(self, tool: str) -> Connection:
-        """Give a connection whose server offers `tool`.
+    async def _ready(self, tool: str) -> tuple[Connection, Capability]:
+        """Give a connection whose server offers `tool`, and what that is.
 
         Raises:
             CallFailed: there is none, or it does not; nothing was called.
         """
         try:
             connection = await self._connection()
-            if tool not in self._read(connection):
+            offered = self._read(connection)
+            if tool not in offered:
                 offered = await self.capabilities()
                 if tool not in offered:
                     known = [capability.full_name for capability in offered.values()]
@@ -101,7 +103,7 @@ class UpstreamClient:
                 connection = await self._connection()
         except (SourceUnavailable, CapabilityNotFound) as exc:
             raise CallFailed.before(exc) from exc
-        return connection
+        return connection, offered[tool]
 
     async def _connection(self) -> Connection:
         try:

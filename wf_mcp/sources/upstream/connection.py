@@ -14,9 +14,9 @@ from pathlib import Path
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 from mcp import Client
-from mcp.client import IncomingMessage
+from mcp.client import ClientSession, IncomingMessage
 from mcp.client._transport import TransportStreams
-from mcp.types import DiscoverResult, Tool, ToolListChangedNotification
+from mcp.types import CallToolResult, DiscoverResult, Tool, ToolListChangedNotification
 
 from wf_mcp.config import McpServer, Redactor
 from wf_mcp.sources.boundary import presentable
@@ -145,6 +145,7 @@ class Connector:
         try:
             with limit:
                 async with self._client(process, connection) as connection.client:
+                    _leave_results_to_us(connection.client.session)
                     await connection.list_tools()
                     self._era = _era_of(connection.client)
                     limit.deadline, is_made = math.inf, True
@@ -180,6 +181,14 @@ class Connector:
         return SourceUnavailable(
             self._name, f"The source {self._name} cannot be reached: {reason}.", hint="The next use tries again."
         )
+
+
+def _leave_results_to_us(session: ClientSession) -> None:
+    """Keep the SDK from judging results: its engine backtracks, and recurses as deep as a server's schema says."""
+
+    async def leave(name: str, result: CallToolResult) -> None: ...
+
+    session.validate_tool_result = leave
 
 
 def _era_of(client: Client) -> _Era:

@@ -88,10 +88,6 @@ def failed_call(tool: str, error: BaseException, redactor: Redactor) -> CallFail
             return CallFailed(code, f"{tool}: {reason}", executed=executed, details={"mcp_code": error.code})
         case ValidationError():
             return CallFailed("output_invalid", f"The answer of {tool} is no MCP tool result.", executed=True)
-        case RuntimeError():
-            # The SDK's way to say that a result does not fit the tool's output schema; schema and instance follow.
-            reason = presentable(str(error).partition("\n")[0], redactor)
-            return CallFailed("output_invalid", f"{tool}: {reason}", executed=True)
         case _:
             return CallFailed("capability_error", f"{tool} failed: {type(error).__name__}.", executed=True)
 

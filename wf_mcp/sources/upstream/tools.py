@@ -44,11 +44,13 @@ def read_tools(
     return offered, diagnostics
 
 
-def read_result(tool: str, result: CallToolResult, redactor: Redactor) -> CallResult:
-    """Give the outcome and output that a result means.
+def read_result(tool: str, result: CallToolResult, redactor: Redactor, *, is_structured: bool) -> CallResult:
+    """Give the outcome and output that a result means; `is_structured` when the tool declares an output schema.
+
+    Whether the output fits that schema is for those to say who know which contract holds.
 
     Raises:
-        CallFailed: `output_invalid`: it holds what is no JSON.
+        CallFailed: `output_invalid`: it holds what is no JSON, or lacks the structured content that was declared.
     """
     content: list[dict[str, Any]] = [
         block.model_dump(mode="json", by_alias=True, exclude_none=True) for block in result.content
@@ -58,6 +60,9 @@ def read_result(tool: str, result: CallToolResult, redactor: Redactor) -> CallRe
         message = text or f"{tool} failed and did not say why."
         return CallResult(ERROR_OUTCOME, take_in({"message": message, "content": content}, redactor))
     has_structure = result.structured_content is not None or "structured_content" in result.model_fields_set
+    if is_structured and not has_structure:
+        message = f"{tool} declares an output schema, and answered without structured content."
+        raise CallFailed("output_invalid", message, executed=True)
     output = result.structured_content if has_structure else {"content": content, "text": text}
     return CallResult(OK_OUTCOME, take_in(output, redactor))
 

@@ -2,7 +2,8 @@
 
     python raw.py [MODE ...]
 
-Modes: `silent` never answers, `noisy` writes what is no MCP first, `exit` ends at once, `twice` lists without end.
+Modes: `silent` never answers, `noisy` writes what is no MCP first, `exit` ends at once, `twice` lists without end,
+`schema=JSON` is the output schema of `judged`.
 """
 
 import json
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 MODES = sys.argv[1:]
+SCHEMA: dict[str, Any] = next((json.loads(mode[7:]) for mode in MODES if mode.startswith("schema=")), {})
 TOOLS: list[dict[str, Any]] = [
     {
         "name": "echo",
@@ -24,6 +26,8 @@ TOOLS: list[dict[str, Any]] = [
     {"name": "tell", "inputSchema": {"type": "object"}},
     {"name": "remote", "inputSchema": {"type": "object", "properties": {"x": {"$ref": "https://example.com/s"}}}},
     *({"name": name, "inputSchema": {"type": "object"}} for name in ("die", "hang", "fail", "raw", "grow")),
+    {"name": "promise", "inputSchema": {"type": "object"}, "outputSchema": {"type": "object"}},
+    {"name": "judged", "inputSchema": {"type": "object"}, "outputSchema": {"type": "object", **SCHEMA}},
 ]
 
 
@@ -34,7 +38,9 @@ def send(message: dict[str, Any]) -> None:
 
 def call(request: Any, name: str, given: dict[str, Any]) -> None:
     match name:
-        case "echo":
+        case "promise":
+            send({"id": request, "result": {"content": []}})
+        case "echo" | "judged":
             send({"id": request, "result": {"content": [], "structuredContent": given}})
         case "tell":
             text = {"pid": os.getpid(), "cwd": str(Path.cwd()), "env": dict(os.environ)}[given["what"]]

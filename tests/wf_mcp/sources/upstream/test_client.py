@@ -1,5 +1,6 @@
 """Asking an upstream server what it offers, and calling it."""
 
+import json
 import os
 import signal
 from pathlib import Path
@@ -29,7 +30,7 @@ async def test_every_page_of_tools_is_offered_and_unusable_ones_are_told(open_so
     async with open_source(raw_server()) as source:
         offered = await source.capabilities()
 
-        assert list(offered) == ["echo", "tell", "die", "hang", "fail", "raw", "grow"]
+        assert list(offered) == ["echo", "tell", "die", "hang", "fail", "raw", "grow", "promise", "judged"]
         assert [diagnostic.message.partition(":")[0] for diagnostic in source.status().diagnostics] == [
             "up.remote is not offered"
         ]
@@ -69,6 +70,30 @@ async def test_an_answer_that_is_no_result_is_output_invalid(open_source: Open, 
 
         assert (failed.code, failed.executed) == ("output_invalid", True)
         assert "sesame" not in str(failed)
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"properties": {"value": {"pattern": "^(a+)+$"}}}, "a" * 40 + "!"),
+        ({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}, "x"),
+    ],
+)
+async def test_no_engine_but_ours_judges_what_a_tool_answered(
+    schema: dict[str, Any], value: str, open_source: Open, context: CallContext
+) -> None:
+    """The SDK's own check backtracks without end on the first schema and recurses without end on the second."""
+    async with open_source(raw_server(f"schema={json.dumps(schema)}")) as source:
+        assert await source.call("judged", {"value": value}, context) == CallResult("ok", {"value": value})
+
+
+async def test_structured_content_that_was_declared_and_is_missing_is_output_invalid(
+    open_source: Open, context: CallContext
+) -> None:
+    async with open_source(raw_server()) as source:
+        failed = await failure(source, context, "promise")
+
+        assert (failed.code, failed.executed) == ("output_invalid", True)
 
 
 async def test_a_tool_that_is_not_listed_is_not_called(open_source: Open, context: CallContext) -> None:

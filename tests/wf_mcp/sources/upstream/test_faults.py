@@ -35,7 +35,6 @@ def test_the_first_failure_inside_groups_is_the_one_told() -> None:
         (MCPError(CONNECTION_CLOSED, "Connection closed"), "connection_lost", True),
         (MCPError(REQUEST_TIMEOUT, "x"), "timeout", True),
         (anyio.ClosedResourceError(), "connection_lost", True),
-        (RuntimeError("Invalid structured content\n" + "x" * 9), "output_invalid", True),
         (KeyError("x"), "capability_error", True),
     ],
 )

@@ -89,11 +89,11 @@ def test_structured_content_is_the_output_whatever_it_is() -> None:
     values: list[JsonValue] = [{"a": 1}, [1], None, 0]
     for value in values:
         result = CallToolResult(content=[TextContent(type="text", text="x")], structured_content=value)
-        assert read_result("up.tool", result, Redactor()) == CallResult("ok", value)
+        assert read_result("up.tool", result, Redactor(), is_structured=False) == CallResult("ok", value)
 
 
 def test_an_error_without_words_still_has_a_message() -> None:
-    failed = read_result("up.tool", CallToolResult(content=[], is_error=True), Redactor())
+    failed = read_result("up.tool", CallToolResult(content=[], is_error=True), Redactor(), is_structured=True)
     assert failed == CallResult("error", {"message": "up.tool failed and did not say why.", "content": []})
 
 
@@ -101,5 +101,5 @@ def test_what_is_no_json_is_refused_with_its_place(redactor: Redactor) -> None:
     result = CallToolResult(content=[], structured_content={"rows": [{"n": float("inf")}]})
 
     with pytest.raises(CallFailed, match=r"output\.rows\[0\]\.n") as failed:
-        read_result("up.tool", result, redactor)
+        read_result("up.tool", result, redactor, is_structured=True)
     assert (failed.value.code, failed.value.executed) == ("output_invalid", True)
