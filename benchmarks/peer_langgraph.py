@@ -1,14 +1,16 @@
-"""LangGraph on the work of `workloads`, in memory, without a checkpointer. Runs in the environment that `peers` makes.
+"""LangGraph on the work of the benchmarks. Runs in the environment of the peers; prints the seconds as JSON.
 
-Prints one JSON object: seconds by workload.
+`chain` and `fan_out` are in memory, without a checkpointer; `durable` writes each step to SQLite before the next.
 """
 
 import json
 import operator
 import sys
+import tempfile
 import time
 from typing import Annotated, TypedDict
 
+from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
@@ -51,7 +53,22 @@ def fan_out(items: int) -> float:
     return took
 
 
-WORK = {"chain": chain, "fan_out": fan_out}
+def durable(length: int) -> float:
+    with tempfile.TemporaryDirectory(dir=".") as folder, SqliteSaver.from_conn_string(f"{folder}/steps.db") as saver:
+        graph = StateGraph(Value)
+        graph.add_node("step", lambda state: {"value": state["value"] + 1})
+        graph.add_edge(START, "step")
+        graph.add_conditional_edges("step", lambda state: END if state["value"] >= length else "step", [END, "step"])
+        app = graph.compile(checkpointer=saver)
+        config = {"configurable": {"thread_id": "bench"}, "recursion_limit": length + 10}
+        began = time.perf_counter()
+        result = app.invoke({"value": 0}, config, durability="sync")
+        took = time.perf_counter() - began
+    assert result == {"value": length}
+    return took
+
+
+WORK = {"chain": chain, "fan_out": fan_out, "durable": durable}
 
 if __name__ == "__main__":
     print(json.dumps(WORK[sys.argv[1]](int(sys.argv[2]))))

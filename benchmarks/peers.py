@@ -4,41 +4,17 @@
     python benchmarks/peers.py --check    the same; exit status 1, naming what fell short
     python benchmarks/peers.py --full     more repetitions
 
-The peers live in an environment of their own, which the first run makes (`peers.txt` says what is in it).
+The peers live in an environment of their own, which the first run makes (`peer_packages.txt` says what is in it).
 """
 
 import argparse
-import json
-import subprocess
 import sys
-import venv
-from pathlib import Path
 from statistics import median
 from typing import Any
 
+from environment import ask, peer_python
 from report import Figure, finish
 from workloads import chain, fan_out, seconds_of_chain, seconds_of_fan_out
-
-HERE = Path(__file__).parent
-ENVIRONMENT = HERE.parent / ".cache" / "peers"
-
-
-def peer_python() -> Path:
-    """Give the interpreter that has the peers, made if it is not there."""
-    python, wanted = ENVIRONMENT / "bin" / "python", (HERE / "peers.txt").read_text()
-    made_of = ENVIRONMENT / "made_of.txt"
-    if not made_of.is_file() or made_of.read_text() != wanted:
-        print("installing the peers", file=sys.stderr)
-        venv.create(ENVIRONMENT, clear=True, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "-r", HERE / "peers.txt"], check=True)
-        made_of.write_text(wanted)
-    return python
-
-
-def ask(python: Path, program: str, *arguments: str) -> float:
-    """Run a peer in a process of its own; give the seconds that its work took."""
-    finished = subprocess.run([python, HERE / program, *arguments], check=True, capture_output=True, text=True)
-    return float(json.loads(finished.stdout.splitlines()[-1]))
 
 
 def main() -> int:

@@ -1,0 +1,85 @@
+"""How what is read costs when much is kept: the end of a long trace, and one page of many runs."""
+
+import secrets
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import anyio
+from store_work import application, carry_out, deploy, loop
+
+from wf_core.ids import RUN_ID_RANDOM_BITS, RunId, run_id
+from wf_mcp.app import App
+from wf_mcp.operations import runs, traces
+
+REPEATS = 31
+AT_ONCE = 50
+"""Runs that are created at the same time."""
+
+
+async def trace_ratio(folder: Path, sqlite: bool, full: bool) -> float:
+    """Compare reading the last 10 entries of a long trace with reading those of one of 100."""
+    entries = 1_000_000 if full else 20_000
+    async with application(folder, sqlite=sqlite) as app:
+        await deploy(app, "look", loop("look"))
+        # Each call makes two entries: its own, and that of the condition after it.
+        short, _ = await carry_out(app, "look", 50)
+        long, _ = await carry_out(app, "look", entries // 2)
+
+        async def end_of(name: str) -> None:
+            page = await traces.read_run_trace(app, run_id=name, start=-10, limit=10)
+            assert len(page.entries) == 10
+
+        return await _milliseconds(lambda: end_of(long)) / await _milliseconds(lambda: end_of(short))
+
+
+async def list_ratio(folder: Path, sqlite: bool, full: bool) -> float:
+    """Compare listing 20 of many runs with listing 20 of 100."""
+    many = 100_000 if full else 2_000
+    async with application(folder, sqlite=sqlite) as app:
+        await deploy(app, "look", loop("look"))
+        await _create_runs(app, 100)
+        few = await _milliseconds(lambda: _list(app))
+        await _create_runs(app, many - 100)
+        return await _milliseconds(lambda: _list(app)) / few
+
+
+async def _list(app: App) -> None:
+    page = await runs.list_runs(app, limit=20)
+    assert len(page.runs) == 20
+
+
+async def _create_runs(app: App, count: int) -> None:
+    """Fill the store with copies of one run, which is quicker than carrying each of them out."""
+    name = RunId((await carry_out(app, "look", 1))[0])
+    store = app.stores.runs
+    record, environment = await store.load(name), await store.load_environment(name)
+    checkpoint = await store.load_checkpoint(name)
+    limit = anyio.CapacityLimiter(AT_ONCE)
+
+    async def create() -> None:
+        async with limit:
+            copy = run_id(app.clock.now(), secrets.randbits(RUN_ID_RANDOM_BITS))
+            fields: dict[str, Any] = {"run_id": copy, "checkpoint": 1, "trace_count": 0}
+            first = replace(checkpoint, run_id=copy, sequence=1)
+            created = await store.create(record.model_copy(update=fields), environment, first)
+            assert created.claim is not None
+            await created.claim.release()
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(count):
+            tasks.start_soon(create)
+
+
+async def _milliseconds(act: Callable[[], Awaitable[None]]) -> float:
+    """Give the median time of an act, after it was done once."""
+    await act()
+    taken: list[float] = []
+    for _ in range(REPEATS):
+        began = time.perf_counter()
+        await act()
+        taken.append((time.perf_counter() - began) * 1e3)
+    return median(taken)

@@ -1,0 +1,124 @@
+"""What `stores` measures of ours: whole runs through the application, over a store on disk.
+
+As a program, `store_work.py resume HOME RUN` answers a run in this fresh process and prints the seconds as JSON.
+"""
+
+import json
+import os
+import sys
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from wf_mcp.app import App
+from wf_mcp.operations import artifacts, deployments, runs
+
+SOURCE = """
+from wf_core import capability
+
+@capability()
+async def effect(value: int) -> int:
+    return value + 1
+
+@capability(read_only=True)
+async def look(value: int) -> int:
+    return value + 1
+"""
+
+Plan = dict[str, Any]
+
+
+def loop(capability: str, *, asks: bool = False) -> Plan:
+    """Make a plan that calls a capability `input.length` times, each with the result of the one before."""
+    question: Plan = {"type": "interrupt", "kind": "question", "routes": {"submitted": "__end__"}}
+    again: Plan = {"op": "lt", "left": {"path": "state.value"}, "right": {"path": "input.length"}}
+    return {
+        "name": "loop",
+        "input_schema": {"type": "object", "properties": {"length": {"type": "integer"}}, "required": ["length"]},
+        "state_schema": {"type": "object", "properties": {"value": {"type": "integer", "default": 0}}},
+        "start": "call",
+        "steps": {
+            "call": {
+                "type": "node",
+                "use": f"bench.{capability}",
+                "input": {"value": {"path": "state.value"}},
+                "output": {"state.value": "result"},
+                "routes": {"ok": "more"},
+            },
+            "more": {
+                "type": "condition",
+                "check": again,
+                "routes": {"true": "call", "false": "ask" if asks else "__end__"},
+            },
+            **({"ask": question} if asks else {}),
+        },
+        "limits": {"max_steps": 10_000_000},
+    }
+
+
+@asynccontextmanager
+async def application(home: Path, *, sqlite: bool = False) -> AsyncGenerator[App]:
+    """Open the application over a home, with its store in a file tree there or in a SQLite file there."""
+    _prepare(home, f"sqlite:///{home}/bench.db" if sqlite else None)
+    async with App.open(home=home, config=home / "wf.json") as app:
+        yield app
+
+
+def _prepare(home: Path, store: str | None) -> None:
+    home.mkdir(exist_ok=True)
+    (home / "bench.py").write_text(SOURCE)
+    settings: Plan = {"pythonSources": {"bench": {"module": "bench", "path": "."}}}
+    (home / "wf.json").write_text(json.dumps({**settings, "store": store} if store else settings))
+
+
+async def deploy(app: App, name: str, plan: Plan) -> None:
+    """Save a plan and make it runnable."""
+    await artifacts.save_artifact(app, artifact_id=name, plan=plan)
+    await deployments.create_deployment(app, deployment_id=name, artifact_id=name)
+
+
+async def carry_out(app: App, name: str, length: int) -> tuple[str, float]:
+    """Run a loop of that many calls until it stops; give the run and the seconds that it took."""
+    began = time.perf_counter()
+    summary = await runs.run_deployment(app, deployment_id=name, workflow_input={"length": length}, wait_seconds=45)
+    while summary.status == "running":
+        summary = await runs.inspect_run(app, run_id=summary.run_id or "", wait_seconds=45)
+    took = time.perf_counter() - began
+    assert summary.status in {"completed", "interrupted"}, summary
+    return summary.run_id or "", took
+
+
+def bytes_below(folder: Path) -> int:
+    """Count the bytes of every file below a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def appends_and_syncs_a_second(folder: Path, count: int, size: int = 300) -> float:
+    """Measure what the disk gives: append a small record and wait until it is there, again and again."""
+    descriptor = os.open(folder / "raw", os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+    record = b"x" * size
+    began = time.perf_counter()
+    for _ in range(count):
+        os.write(descriptor, record)
+        os.fsync(descriptor)
+    took = time.perf_counter() - began
+    os.close(descriptor)
+    return count / took
+
+
+async def resume(home: Path, run_id: str) -> float:
+    """Answer a run; give the seconds from the answer to its end."""
+    async with App.open(home=home, config=home / "wf.json") as app:
+        began = time.perf_counter()
+        summary = await runs.resume_run(app, run_id=run_id, resume_payload={})
+        took = time.perf_counter() - began
+    assert summary.status == "completed", summary
+    return took
+
+
+if __name__ == "__main__":
+    print(json.dumps(anyio.run(resume, Path(sys.argv[2]), sys.argv[3])))
