@@ -16,14 +16,15 @@
         ├── InvalidStoreUrl          a store address that cannot be opened
         └── StoreUnavailable         the store did not answer; nothing was done
             ├── StoreFull            there is no room left; nothing was done
+            ├── DocumentUnreadable   one document may not be opened; the rest of the store is there
             └── DriverMissing        what speaks to the database is not installed
 
-Documents that cannot be read raise `wf_core.errors.StateCorrupt` or `FormatTooNew`.
+Documents that cannot be read raise a `wf_core.errors.StateError`: StateCorrupt, FormatTooNew, or DocumentUnreadable.
 """
 
 from collections.abc import Sequence
 
-from wf_core.errors import WfError
+from wf_core.errors import StateError, WfError
 
 
 class StoreError(WfError):
@@ -218,6 +219,10 @@ class StoreFull(StoreUnavailable):
     def __init__(self, document: str, reason: str) -> None:
         super().__init__(document, reason)
         self.hint = "Free some space, then try again."
+
+
+class DocumentUnreadable(StoreUnavailable, StateError):
+    """One document may not be used by this process. It says nothing about the others."""
 
 
 class DriverMissing(StoreUnavailable):

@@ -8,6 +8,7 @@ from wf_artifacts.errors import (
     ClaimLost,
     DeploymentExists,
     DeploymentNotFound,
+    DocumentUnreadable,
     DriverMissing,
     IdempotencyConflict,
     InvalidCursor,
@@ -35,6 +36,7 @@ ERRORS: list[tuple[StoreError, str]] = [
     (InvalidStoreUrl("it is empty"), "invalid_argument"),
     (StoreUnavailable("runs", "Permission denied"), "store_unavailable"),
     (StoreFull("runs", "No space left on device"), "store_full"),
+    (DocumentUnreadable("runs/run_1/run.json", "Permission denied"), "store_unavailable"),
     (DriverMissing("PostgreSQL", extra="postgres"), "store_unavailable"),
 ]
 

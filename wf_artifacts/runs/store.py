@@ -51,7 +51,7 @@ class RunStore(Protocol):
 
     A write that began is finished even if the caller is cancelled. Every method may raise:
         RunNotFound: there is no such run, with close ids; a text that cannot be an id of a run included.
-        StateCorrupt, FormatTooNew: a stored document that it needs cannot be read; the document was left alone.
+        StateError: a stored document that it needs cannot be read; the document was left alone.
         StoreUnavailable, StoreFull: nothing was changed.
     """
 

@@ -9,6 +9,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Final, Literal
 
+from wf_artifacts.errors import DocumentUnreadable
 from wf_artifacts.storage import atomic
 from wf_artifacts.storage.home import Home
 from wf_artifacts.storage.locks import locked
@@ -46,10 +47,12 @@ Examine = Callable[[], Iterator[Fault]]
 def unreadable(
     document: str, error: StateError, repair: str | None = None, mend: Callable[[], None] | None = None
 ) -> Fault:
-    """Report a document that cannot be read. One that a newer version wrote is left to that version."""
+    """Report a document that cannot be read. One that is for a newer version or another user is left to them."""
     if isinstance(error, FormatTooNew):
         return Fault(Finding(document, "newer", error.message, None))
     reason = error.details.get("reason", error.message)
+    if isinstance(error, DocumentUnreadable):
+        return Fault(Finding(document, "damaged", f"This user may not read it: {reason}.", None))
     return Fault(Finding(document, "damaged", f"It is damaged: {reason}.", repair), mend)
 
 

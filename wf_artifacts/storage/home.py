@@ -12,6 +12,7 @@ from wf_artifacts.storage import atomic
 from wf_artifacts.storage.documents import Format, corrupt
 from wf_artifacts.storage.faults import translated
 from wf_artifacts.storage.locks import locked
+from wf_artifacts.storage.reading import open_document
 from wf_artifacts.storage.records import Record
 
 _THREADS = 16
@@ -35,10 +36,15 @@ class Home:
         return translated(self.document(path))
 
     def read(self, path: Path) -> bytes | None:
-        """Give the content of a file, or None where there is none."""
+        """Give the content of a file, or None where there is none.
+
+        Raises:
+            StateCorrupt, DocumentUnreadable: it is no file, or may not be opened.
+        """
         with self.translated(path):
             try:
-                return path.read_bytes()
+                with open_document(path, self.document(path)) as file:
+                    return file.read()
             except FileNotFoundError:
                 return None
 
@@ -46,7 +52,7 @@ class Home:
         """Read a document, or give None where there is none. It has the `identity` that its name promises.
 
         Raises:
-            StateCorrupt, FormatTooNew: it cannot be read, or is another's.
+            StateError: it cannot be read, or is another's.
         """
         data = self.read(path)
         if data is None:
@@ -76,11 +82,11 @@ class Home:
 
     def folders(self, folder: Path) -> list[str]:
         """Give the names of the folders in a folder, none where there is no such folder, in no order."""
-        return [entry.name for entry in self._entries(folder) if entry.is_dir()]
+        return [entry.name for entry in self._entries(folder) if _is_folder(entry)]
 
     def files(self, folder: Path) -> list[str]:
-        """Give the names of the files in a folder, none where there is no such folder, in no order."""
-        return [entry.name for entry in self._entries(folder) if entry.is_file()]
+        """Give the names of all but the folders in a folder, none where there is no such folder, in no order."""
+        return [entry.name for entry in self._entries(folder) if not _is_folder(entry)]
 
     @contextmanager
     def changing(self, folder: Path, *, lock: Path) -> Generator[None]:
@@ -99,6 +105,14 @@ class Home:
                     return list(entries)
             except FileNotFoundError:
                 return []
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        # A link that leads nowhere, or back to itself.
+        return False
 
 
 class FileTreeStore:

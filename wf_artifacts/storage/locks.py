@@ -55,7 +55,8 @@ def try_lock_at_once(path: Path) -> FileLock | None:
 def is_locked(path: Path) -> bool:
     """Tell whether somebody holds the lock over a file, without getting into anybody's way."""
     try:
-        file = path.open("rb")
+        # A pipe in its place would be waited for.
+        file = io.FileIO(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "r")
     except FileNotFoundError:
         return False
     with file:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.wf_artifacts.obstacles import OBSTACLES, replace
 from tests.wf_artifacts.points import at_change, no_room
 from tests.wf_artifacts.samples import NOW, deployment
 from wf_artifacts.catalog.store import CatalogStore
@@ -80,6 +81,23 @@ async def test_a_damaged_deployment_is_told_and_the_others_are_listed(home: Path
         await catalog.delete_artifact(NOTES)
     await catalog.delete_deployment(PUBLISH)
     assert [row.deployment_id for row in (await catalog.list_deployments(limit=10)).items] == ["healthy"]
+
+
+@pytest.mark.parametrize("obstacle", OBSTACLES)
+async def test_what_stands_in_the_place_of_a_document_hides_no_other(
+    home: Path, catalog: CatalogStore, obstacle: str
+) -> None:
+    for artifact_id in ("healthy", "notes"):
+        await save(catalog, "a", artifact_id)
+        await catalog.save_deployment(deployment(artifact_id, artifact_id), replace=False)
+    replace(home / "artifacts" / "notes" / "000001.json", obstacle)
+    artifacts = await catalog.list_artifacts(limit=10)
+    assert [row.newest.artifact_id for row in artifacts.items] == ["healthy"]
+    if obstacle != "folder":
+        replace(home / "deployments" / "notes.json", obstacle)
+        deployments = await catalog.list_deployments(limit=10)
+        assert [row.deployment_id for row in deployments.items] == ["healthy"]
+        assert [damaged.identifier for damaged in deployments.damaged] == ["notes"]
 
 
 async def test_a_file_under_the_name_of_another_is_damage(home: Path, catalog: CatalogStore) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import anyio
 import pytest
 
+from tests.wf_artifacts.obstacles import OBSTACLES, replace
 from tests.wf_artifacts.points import at_change, no_room
 from tests.wf_artifacts.samples import (
     Start,
@@ -28,6 +29,7 @@ from wf_artifacts.runs import filetree
 from wf_artifacts.runs.store import RunStore
 from wf_artifacts.storage.steps import Step, observed
 from wf_artifacts.stores import open_stores
+from wf_core.errors import StateError
 
 pytestmark = pytest.mark.anyio
 
@@ -97,6 +99,40 @@ class TestLooking:
                 async with await runs.claim(begun.run_id):
                     pass
             tasks.cancel_scope.cancel()
+
+
+class TestObstacles:
+    @pytest.mark.parametrize("obstacle", OBSTACLES)
+    async def test_what_stands_in_the_place_of_a_document_hides_no_other_run(
+        self, home: Path, runs: RunStore, obstacle: str
+    ) -> None:
+        """Another user's file, a folder, a pipe: whatever it is, the other runs are listed, and taken over."""
+        for number in range(3):
+            await start_and_release(runs, record(new_run_id(number)))
+        await runs.list_runs(principal=None, limit=10)
+        replace(home / "runs" / new_run_id(1) / "run.json", obstacle)
+        for others in (runs, open_stores(f"file://{home}").runs):
+            with anyio.fail_after(5):
+                page = await others.list_runs(principal=None, limit=10)
+                assert [run.run_id for run in page.items] == [new_run_id(2), new_run_id(0)]
+                assert [damaged.identifier for damaged in page.damaged] == [new_run_id(1)]
+                assert await others.abandoned() == [new_run_id(2), new_run_id(0)]
+
+    @pytest.mark.parametrize("obstacle", OBSTACLES)
+    @pytest.mark.parametrize("place", ["lock", "journal/inputs_000002.jsonl", "journal/000001.jsonl"])
+    async def test_no_obstacle_is_waited_for(self, home: Path, runs: RunStore, obstacle: str, place: str) -> None:
+        begun = record()
+        claim = (await runs.create(begun, environment(), checkpoint(begun))).claim
+        assert claim is not None
+        moved = following(begun, entries=2)
+        await runs.commit(claim, moved, checkpoint=checkpoint(moved), trace=trace(begun, 2))
+        await runs.append(claim, inputs(moved, 2), sync=True)
+        await claim.release()
+        replace(home / "runs" / begun.run_id / place, obstacle)
+        with anyio.fail_after(5):
+            for read in (runs.is_claimed(begun.run_id), runs.read_trace(begun.run_id, 0, 5), runs.load(begun.run_id)):
+                with suppress(StateError, StoreUnavailable):
+                    await read
 
 
 class TestFailing:

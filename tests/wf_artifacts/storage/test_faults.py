@@ -4,7 +4,7 @@ import errno
 
 import pytest
 
-from wf_artifacts.errors import StoreFull, StoreUnavailable
+from wf_artifacts.errors import DocumentUnreadable, StoreFull, StoreUnavailable
 from wf_artifacts.storage.faults import translated
 
 
@@ -14,8 +14,9 @@ from wf_artifacts.storage.faults import translated
         (errno.ENOSPC, StoreFull),
         (errno.EDQUOT, StoreFull),
         (errno.EFBIG, StoreFull),
-        (errno.EACCES, StoreUnavailable),
-        (errno.EPERM, StoreUnavailable),
+        (errno.EACCES, DocumentUnreadable),
+        (errno.EPERM, DocumentUnreadable),
+        (errno.ELOOP, DocumentUnreadable),
         (errno.EROFS, StoreUnavailable),
         (errno.EIO, StoreUnavailable),
         (errno.EMFILE, StoreUnavailable),

@@ -25,6 +25,7 @@ from wf_artifacts.runs.models import Checkpoint, RunRecord
 from wf_artifacts.storage.digests import bytes_digest
 from wf_artifacts.storage.documents import Format, corrupt
 from wf_artifacts.storage.home import Home
+from wf_artifacts.storage.reading import open_document
 from wf_artifacts.storage.records import Record
 from wf_core.errors import StateCorrupt, WfError
 from wf_core.ids import RunId
@@ -192,7 +193,7 @@ class RunFolder:
         path = self.inputs_path(head.checkpoint.sequence)
         with self.home.translated(path):
             try:
-                with path.open("rb") as file:
+                with open_document(path, self.home.document(path)) as file:
                     return inputs.last_progress(file, self.home.document(path))
             except FileNotFoundError:
                 return None
@@ -228,7 +229,7 @@ class RunFolder:
 
     def _unfolded(self, head: Head, numbers: range) -> list[dict[str, Any]]:
         path = self.inputs_path(head.checkpoint.sequence)
-        with path.open("rb") as file:
+        with open_document(path, self.home.document(path)) as file:
             return inputs.read_entries(file, self.home.document(path), numbers)
 
     def _required(self, path: Path) -> bytes:

@@ -17,6 +17,7 @@ from pydantic import Field
 from wf_artifacts.runs.files.lines import NumberedLines
 from wf_artifacts.storage import atomic
 from wf_artifacts.storage.documents import Format, corrupt
+from wf_artifacts.storage.reading import open_document
 from wf_artifacts.storage.records import Record
 from wf_core import jsonvalue
 from wf_core.errors import NotJson, StateError
@@ -150,7 +151,7 @@ class Trace:
             return high
         while high - low > 1:
             middle = (low + high) // 2
-            with segment_path(self._folder, middle).open("rb") as file:
+            with self._file(middle) as file:
                 low, high = (middle, high) if self._header(file, middle).first <= number else (low, middle)
         return low
 
@@ -166,7 +167,7 @@ class Trace:
 
     def _ends(self, segment: int) -> tuple[int, int]:
         """Read a whole segment, and give the number of its first entry and that of the one behind its last."""
-        with segment_path(self._folder, segment).open("rb") as file:
+        with self._file(segment) as file:
             first = number = self._header(file, segment).first
         with self._open(segment) as (lines, document):
             while line := lines.next():
@@ -178,7 +179,7 @@ class Trace:
     def _open(self, segment: int) -> Generator[tuple[NumberedLines, str]]:
         """Open a segment at its first entry."""
         path = segment_path(self._folder, segment)
-        with path.open("rb") as file:
+        with self._file(segment) as file:
             end = file.seek(0, 2)
             if segment == self._last.number:
                 if end < self._last.length:
@@ -186,6 +187,10 @@ class Trace:
                 end = self._last.length
             self._header(file, segment)
             yield NumberedLines(file, self._name(path), begin=file.tell(), end=end), self._name(path)
+
+    def _file(self, segment: int) -> BinaryIO:
+        path = segment_path(self._folder, segment)
+        return open_document(path, self._name(path))
 
     def _header(self, file: BinaryIO, segment: int) -> SegmentHeader:
         """Read the first line of a segment."""
