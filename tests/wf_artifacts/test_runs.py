@@ -175,9 +175,11 @@ class TestAbandonedRuns:
 
 
 class TestCrashing:
+    @pytest.mark.parametrize("shared", ["postgres"], indirect=True)
     async def test_a_process_killed_at_any_moment_of_a_change_leaves_the_state_before_or_after(
         self, shared: Shared
     ) -> None:
+        """Where a home can be copied, `crashes` does the same at each act of a longer story."""
         crashed: list[tuple[str, RunId]] = children("crashes", shared.url)
         shared.end_leases()
         stores = open_stores(shared.url)
