@@ -18,8 +18,10 @@ from wf_core.errors import NotJson
 
 JsonValue: TypeAlias = bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"] | None
 
-MAX_DEPTH: Final = 200
-"""Arrays and objects inside each other in one value. A stored document holds values some levels down: it is deeper."""
+MAX_DEPTH: Final = 128
+"""Arrays and objects inside each other in one value.
+
+Documents and messages hold values some levels down, so they are deeper: readers of JSON commonly give up at 200."""
 
 MAX_DIGITS: Final = 4300
 """Decimal digits of an integer: more than that and Python itself refuses to write or read it."""

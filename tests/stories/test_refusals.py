@@ -8,6 +8,7 @@ import pytest
 from tests.stories.gate import Gate
 from tests.stories.plans import ask, node, plan
 from tests.stories.workplace import Era, Workplace
+from wf_core.jsonvalue import MAX_DEPTH
 
 pytestmark = pytest.mark.anyio
 
@@ -207,3 +208,23 @@ async def test_five_megabytes_pass_through_and_seventeen_are_too_large(workplace
         listed = await server.call("list_runs")
     assert error["code"] == "too_large"
     assert [run["run_id"] for run in listed["runs"]] == [done["run_id"]]
+
+
+async def test_the_deepest_value_that_is_taken_can_be_read_by_every_client(workplace: Workplace, era: Era) -> None:
+    """Readers of JSON give up at about 200 levels, and an answer holds what is stored some levels down."""
+    deep: Any = 0
+    for _ in range(MAX_DEPTH - 2):
+        deep = [deep]
+    flow = plan(
+        "deep", ask=ask(request={"deep": {"path": "input.deep"}}, resume_schema={}, resume={"state.result": "."})
+    )
+    async with workplace.server() as server:
+        asked = await server.run(await server.deploy(flow), deep=deep)
+        assert (await server.call("inspect_run", run_id=asked["run_id"]))["interrupt"]["payload"] == {"deep": deep}
+        assert (await server.call("list_pending"))["pending"][0]["interrupt"]["payload"] == {"deep": deep}
+        done = await server.call("resume_run", run_id=asked["run_id"], resume_payload={"deep": deep})
+        assert done["output"] == {"result": {"deep": deep}}
+        trace = await server.call("read_run_trace", run_id=asked["run_id"])
+        assert trace["entries"][-1]["output"] == {"deep": deep}
+        refused = await server.refuse("run_deployment", deployment_id="deep", workflow_input={"deep": [[[deep]]]})
+    assert refused["code"] == "invalid_input"

@@ -30,8 +30,8 @@ from wf_core.validation.schemas import array_on_the_way, check_exists, propertie
 
 Parsed = TypeVar("Parsed")
 
-MAX_NESTING = 64
-"""Levels of expressions, or of conditions, inside one another."""
+MAX_NESTING = 32
+"""Levels of expressions, or of conditions, inside one another; each is two levels of the plan's JSON."""
 
 CONTEXT_NAMES = frozenset({"run_id", "step_id", "attempt"})
 

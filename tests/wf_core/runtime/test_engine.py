@@ -25,6 +25,7 @@ from tests.wf_core.kernel import (
 )
 from wf_core.codec import dump_run
 from wf_core.errors import InvalidInput
+from wf_core.jsonvalue import MAX_DEPTH
 from wf_core.runtime import CallFailure, Ready, Stopped, UnknownCall, Waiting, cancel, complete, fail, next_work
 from wf_core.runtime.engine import STEPS_AT_ONCE
 
@@ -91,7 +92,7 @@ def test_initial_state_that_cannot_be_built_fails_the_run_before_its_first_step(
 
 def test_initial_state_that_nests_too_deeply_fails_the_run() -> None:
     deep: Any = 0
-    for _ in range(198):
+    for _ in range(MAX_DEPTH - 2):
         deep = [deep]
     nested = {"array": [{"array": [{"array": [path("input.deep")]}]}]}
     drive = begin(plan({"say": node()}, {"n": {}}, initial_state={"state.n": nested}), {"deep": deep})

@@ -7,6 +7,7 @@ from pydantic import TypeAdapter
 
 from tests.wf_core.kernel import begin, error_of, finish, node, path, plan, put, value
 from wf_core.errors import StepFailed
+from wf_core.jsonvalue import MAX_DEPTH
 from wf_core.paths import MISSING
 from wf_core.plan import Expression
 from wf_core.runtime.expressions import compile_expression, compile_find, compile_object
@@ -155,9 +156,9 @@ def nested(levels: int, inside: Any) -> Any:
 def test_what_nests_too_deeply_to_be_stored_fails_with_the_code_of_its_place(targets: Any) -> None:
     entries = {name: READ.validate_python(each) for name, each in targets.items()}
     build = compile_object(entries, "request_invalid")
-    assert build(view(nested(190, 1)))
+    assert build(view(nested(MAX_DEPTH - 10, 1)))
     with pytest.raises(StepFailed) as caught:
-        build(view(nested(199, 1)))
+        build(view(nested(MAX_DEPTH - 1, 1)))
     assert caught.value.code == "request_invalid"
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from wf_core.errors import StepFailed
+from wf_core.jsonvalue import MAX_DEPTH
 from wf_core.runtime.faults import fault, refuse_deep, storable
 from wf_core.schemas import compile_schema
 
@@ -32,12 +33,12 @@ def nested(levels: int) -> Any:
 
 
 def test_a_value_that_nests_beyond_what_is_stored_fails_the_step() -> None:
-    refuse_deep("input_invalid", "It", nested(200))
+    refuse_deep("input_invalid", "It", nested(MAX_DEPTH))
     with pytest.raises(StepFailed) as caught:
-        refuse_deep("input_invalid", "It", nested(201))
+        refuse_deep("input_invalid", "It", nested(MAX_DEPTH + 1))
     assert (caught.value.code, caught.value.message) == (
         "input_invalid",
-        "It cannot be stored: deeper than 200 levels.",
+        f"It cannot be stored: deeper than {MAX_DEPTH} levels.",
     )
 
 

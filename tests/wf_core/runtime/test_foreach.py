@@ -21,6 +21,7 @@ from tests.wf_core.kernel import (
     plan,
     put,
 )
+from wf_core.jsonvalue import MAX_DEPTH
 from wf_core.state import Looping
 
 SEEN = {"seen": LIST}
@@ -365,7 +366,7 @@ def test_a_body_that_is_only_a_break_leaves_at_once() -> None:
 
 def test_an_item_that_nests_too_deeply_to_be_collected_fails_the_loop() -> None:
     deep: Any = "bad"
-    for _ in range(198):
+    for _ in range(MAX_DEPTH - 2):
         deep = [deep]
     steps = {
         "each": each("note", over="state.errors", on_item_error={"collect_to": "state.errors"}, to="each"),
