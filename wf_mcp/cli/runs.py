@@ -13,8 +13,8 @@ from wf_mcp.cli.documents import read_json, read_object
 from wf_mcp.cli.operate import Ticker, guard, operate, ticker
 from wf_mcp.cli.output import AsJson, console, show, status, table, when
 from wf_mcp.errors import ExitStatus
+from wf_mcp.operations import recovery, traces
 from wf_mcp.operations import runs as operations
-from wf_mcp.operations import traces
 from wf_mcp.operations.caller import LOCAL_PERSON
 from wf_mcp.operations.definitions import RunDefinitions, inspect_definitions
 from wf_mcp.operations.models import (
@@ -197,7 +197,7 @@ def recover(
 
     async def action(wf: App) -> RecoveredRuns:
         async with ticker("going on"):
-            return await operations.recover_runs(wf, run_id=run_id, caller=LOCAL_PERSON)
+            return await recovery.recover_runs(wf, run_id=run_id, caller=LOCAL_PERSON)
 
     found = operate(context, action, as_json=as_json)
     show(found, _recovered, as_json=as_json)

@@ -1,9 +1,6 @@
 """Starting, answering, watching and ending runs."""
 
-import math
 from typing import Any
-
-import anyio
 
 from wf_artifacts.errors import InvalidId
 from wf_artifacts.runs.models import RunRecord
@@ -15,21 +12,19 @@ from wf_core.state import FINAL
 from wf_mcp.app import App
 from wf_mcp.execution import pins
 from wf_mcp.execution.live import Progress
-from wf_mcp.execution.recovery import take_over
 from wf_mcp.operations import summaries
 from wf_mcp.operations.caller import LOCAL_MODEL, Caller
 from wf_mcp.operations.checks import check_key, check_limit, check_wait, storable
 from wf_mcp.operations.cursors import bind, release
 from wf_mcp.operations.models import (
     Diagnostic,
-    RecoveredRun,
-    RecoveredRuns,
     ResumeReadiness,
     RunList,
     RunRow,
     RunStatus,
     RunSummary,
 )
+from wf_mcp.operations.recovery import go_on
 
 
 async def run_deployment(
@@ -122,34 +117,10 @@ async def inspect_run(
     left: WfError | None = None
     if record.status == "running":
         if take_over:
-            left = await _go_on(app, record.run_id, seconds=max(wait_seconds, summaries.INSPECTION_SECONDS))
+            left = await go_on(app, record.run_id, seconds=max(wait_seconds, summaries.INSPECTION_SECONDS))
         await app.runs.wait(app.runs.handle(record.run_id), seconds=wait_seconds, progress=progress)
         record = await _load(app, run_id, caller)
     return await summaries.summarize(app, record, left=left)
-
-
-async def recover_runs(app: App, *, run_id: str | None = None, caller: Caller = LOCAL_MODEL) -> RecoveredRuns:
-    """Go on with the run named, or with every run whose process is gone, until each has stopped.
-
-    What keeps one from going on leaves the others alone.
-
-    Raises:
-        RunNotFound: there is no run of that id.
-        StoreUnavailable: the runs cannot be looked for.
-    """
-    found = await app.stores.runs.abandoned() if run_id is None else [(await _load(app, run_id, caller)).run_id]
-    left = {run: reason.message for run, reason in (await take_over(app.runs, found)).items()}
-    rows: list[RecoveredRun] = []
-    for run in found:
-        handle = app.runs.handle(run)
-        if handle.live is not None:
-            try:
-                await app.runs.wait(handle, seconds=math.inf)
-            except WfError as error:
-                left[run] = error.message
-        record = await app.stores.runs.load(run)
-        rows.append(RecoveredRun(run_id=run, status=record.status, reason=left.get(run)))
-    return RecoveredRuns(runs=rows)
 
 
 async def validate_run(app: App, *, run_id: str, caller: Caller = LOCAL_MODEL) -> RunSummary:
@@ -213,13 +184,6 @@ async def cancel_run(app: App, *, run_id: str, reason: str | None = None, caller
         storable(app, "reason", reason)
         await app.runs.cancel(record.run_id, reason=None if reason is None else app.redactor.text(reason))
     return await _summary(app, record.run_id, caller)
-
-
-async def _go_on(app: App, run_id: RunId, *, seconds: float) -> WfError | None:
-    """Take a run over if its process is gone, and give why that is not possible. It may take longer than `seconds`."""
-    with anyio.move_on_after(seconds):
-        return (await take_over(app.runs, [run_id])).get(run_id)
-    return None
 
 
 async def _load(app: App, run_id: str, caller: Caller) -> RunRecord:

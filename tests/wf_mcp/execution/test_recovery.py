@@ -13,7 +13,6 @@ from wf_artifacts.errors import RunBusy, StoreUnavailable
 from wf_artifacts.runs.store import RunStore
 from wf_artifacts.stores import Stores, open_stores
 from wf_core.calls.contract import Contract, Hints
-from wf_core.errors import StateCorrupt
 from wf_core.ids import RunId
 from wf_core.jsonvalue import JsonValue
 from wf_core.runtime import Answer
@@ -171,38 +170,6 @@ async def test_a_question_that_opened_before_the_crash_is_answered_after_it(stor
     async with opened(source(READS), stores=stores) as app:
         answered = await app.runs.answer(handle.run_id, Answer({}, interrupt_id="int_1"))
         assert await stopped(app, answered) == "completed"
-
-
-async def test_a_contract_that_changed_harmlessly_meanwhile_does_not_lead_the_replay_astray(stores: Stores) -> None:
-    """What a run was given is judged again as it was judged then; what it is given from now on, as the source says."""
-    gate = Gate()
-    before = source(READS, gate)
-    before.contracts["first"] = Contract(output_schema={"type": "object", "required": ["n"]})
-    async with opened(before, stores=stores) as app:
-        handle = await start(app, THREE)
-        with anyio.fail_after(5):
-            await gate.entered.wait()
-    again = source(READS)
-    again.contracts["first"] = Contract(output_schema={"type": "object", "required": ["n", "more"]})
-    async with opened(again, stores=stores) as app:
-        assert await stopped(app, await app.runs.take_over(handle.run_id)) == "completed"
-
-
-async def test_a_journal_of_another_course_is_refused_and_left_alone(stores: Stores) -> None:
-    run_id = await left_behind(stores, READS)
-
-    class Astray:
-        def __getattr__(self, name: str) -> Any:
-            return getattr(stores.runs, name)
-
-        async def load_journal(self, run_id: RunId) -> list[bytes]:
-            return (await stores.runs.load_journal(run_id))[1:]
-
-    astray = Stores(stores.catalog, cast("RunStore", Astray()), stores.close)
-    async with opened(source(READS), stores=astray) as app:
-        with pytest.raises(StateCorrupt):
-            await app.runs.take_over(run_id)
-    assert (await stores.runs.load_checkpoint(run_id)).reason == "started"
 
 
 async def test_a_fault_in_one_recovery_leaves_the_others_alone_and_is_reported() -> None:
