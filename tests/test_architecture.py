@@ -103,9 +103,9 @@ def test_every_module_has_its_mirrored_test() -> None:
 
 
 def test_every_mirrored_test_has_its_module() -> None:
-    """A package as a whole may have a test beside its folder: tests/wf_core/test_codec.py for wf_core/codec.
+    """A package as a whole may have a test beside its folder: tests/wf_artifacts/runs/test_files.py for runs/files.
 
-    A backend may have a test of what its protocol leaves open beside the suite.
+    A backend may have one of what its protocol leaves open, and what spans rooms stands beside all of them.
     """
     packages = {module.parent for module in modules()}
     backends = {
@@ -115,7 +115,7 @@ def test_every_mirrored_test_has_its_module() -> None:
     mirrored = (
         path.relative_to(ROOT) for package in PACKAGES for path in (ROOT / "tests" / package).rglob("test_*.py")
     )
-    assert [test for test in mirrored if test not in expected] == []
+    assert [test for test in mirrored if len(test.parts) > 3 and test not in expected] == []
 
 
 def test_every_test_folder_is_a_package() -> None:
