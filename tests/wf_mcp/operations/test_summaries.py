@@ -6,10 +6,11 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.wf_mcp.scripted import ScriptedSource, ask, deployment, environment, node, opened, plan
+from tests.wf_mcp.scripted import Gate, ScriptedSource, ask, deployment, environment, node, opened, plan, start
 from wf_artifacts.runs.models import RunRecord
 from wf_core.calls.contract import Contract
 from wf_core.ids import ArtifactId, DeploymentId, RunId
+from wf_core.runtime import Answer
 from wf_core.validation import Issue
 from wf_mcp.app import App
 from wf_mcp.execution.pins import Readiness
@@ -177,3 +178,33 @@ async def test_a_run_that_stops_while_it_is_told_is_not_called_abandoned() -> No
         run = await paused(app)
         told = await summaries.summarize(app, run.model_copy(update={"status": "running"}))
     assert (told.status, told.diagnostics) == ("interrupted", [])
+
+
+async def test_a_question_of_a_run_under_way_can_be_answered_where_the_run_is_advanced() -> None:
+    """A process that does not advance it would be told that the run is busy."""
+    which = {"op": "eq", "left": {"path": "context.item"}, "right": {"value": "ask"}}
+    document = plan(
+        {
+            "each": {"type": "foreach", "over": "input.items", "as": "item", "mode": "concurrent",
+                     "routes": {"loop": "which", "done": "__end__"}},
+            "which": {"type": "condition", "check": which, "routes": {"true": "ask", "false": "do"}},
+            "ask": ask(),
+            "do": node("ops.do"),
+        }
+    )  # fmt: skip
+    gate = Gate()
+    async with opened(ScriptedSource(acts={"do": gate})) as app:
+        handle = await start(app, document, {"items": ["ask", "do", "ask"]})
+        with anyio.fail_after(5):
+            await gate.entered.wait()
+            await app.runs.answer(handle.run_id, Answer({}, interrupt_id="int_1"))
+        here = await summaries.summarize(app, await app.stores.runs.load(handle.run_id))
+        async with opened(ScriptedSource(acts={"do": gate}), stores=app.stores) as other:
+            there = await summaries.summarize(other, await app.stores.runs.load(handle.run_id))
+    wait = f'inspect_run(run_id="{handle.run_id}", wait_seconds=25)'
+    assert [question.id for question in here.interrupts] == [question.id for question in there.interrupts] == ["int_2"]
+    assert [action.partition(", resume_outcome")[0] for action in here.next_actions] == [
+        wait,
+        f'resume_run(run_id="{handle.run_id}", interrupt_id="int_2"',
+    ]
+    assert there.next_actions == [wait]
