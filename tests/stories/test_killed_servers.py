@@ -70,6 +70,7 @@ async def test_a_call_that_was_cut_off_is_in_doubt_and_a_person_says_that_it_was
         refused = await server.refuse("complete_call", token=token, result={"result": "by a model"})
         assert refused["code"] == "person_required"
         assert (await server.refuse("fail_call", token=token, error="no"))["code"] == "person_required"
+        assert (await server.refuse("fail_call", token=f"{token}0", error="no"))["code"] == "call_not_found"
         shown = await to_thread.run_sync(workplace.wf, "calls", "show", token)
         assert f"wf calls complete {token} RESULT" in shown.stdout
         status, ended = await to_thread.run_sync(wf, workplace, "calls", "complete", token, '{"result": "by hand"}')
