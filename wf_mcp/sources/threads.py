@@ -3,6 +3,7 @@
 The worker threads of anyio would: the interpreter waits for each of them, also for one that hangs in user code.
 """
 
+import asyncio
 import contextvars
 from collections.abc import Callable
 from threading import Thread
@@ -14,6 +15,13 @@ from anyio import from_thread
 from anyio.lowlevel import current_token
 
 T = TypeVar("T")
+
+
+class CancelledByItself(Exception):
+    """User code was cancelled, and not by us: passed on as it is, it would seem to be the caller who was."""
+
+    def __init__(self) -> None:
+        super().__init__("the code cancelled itself")
 
 
 class ThreadedWork(Generic[T]):
@@ -40,6 +48,8 @@ class ThreadedWork(Generic[T]):
     def _run(self) -> None:
         try:
             self._value = self._work()
+        except asyncio.CancelledError:
+            self._error = CancelledByItself()
         except BaseException as exc:  # noqa: BLE001  # whatever it is belongs to the one who waits
             self._error, self._traceback = exc, exc.__traceback__
         try:

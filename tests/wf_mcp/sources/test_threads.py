@@ -1,5 +1,6 @@
 """Running blocking work beside the event loop."""
 
+import asyncio
 import subprocess
 import sys
 import threading
@@ -8,7 +9,7 @@ from contextvars import ContextVar
 import anyio
 import pytest
 
-from wf_mcp.sources.threads import ThreadedWork
+from wf_mcp.sources.threads import CancelledByItself, ThreadedWork
 
 pytestmark = pytest.mark.anyio
 
@@ -41,6 +42,14 @@ async def test_what_it_raises_is_raised_to_everyone_who_waits(raised: type[BaseE
     for _ in range(2):
         with pytest.raises(raised, match="x"):
             await work.result()
+
+
+async def test_a_cancellation_of_its_own_making_does_not_cancel_who_waits() -> None:
+    def cancel() -> None:
+        raise asyncio.CancelledError
+
+    with pytest.raises(CancelledByItself):
+        await ThreadedWork(cancel, name="work").result()
 
 
 async def test_it_sees_the_context_of_the_caller() -> None:

@@ -15,10 +15,15 @@ def describe(error: BaseException, redactor: Redactor) -> str:
     """Give kind and text of an exception, as in `ValueError: not a date`."""
     try:
         text = presentable(str(error), redactor)
-    except Exception:  # noqa: BLE001  # `__str__` is user code too
+    except BaseException:  # noqa: BLE001  # `__str__` is user code too
         text = ""
-    kind = type(error).__name__
+    kind = redactor.text(kind_of(error))
     return f"{kind}: {text}" if text else kind
+
+
+def kind_of(error: BaseException) -> str:
+    """Give the name of an exception's class, of which a metaclass could say anything."""
+    return type.__dict__["__name__"].__get__(type(error))
 
 
 def describe_import(error: BaseException, modules: PrivateModules, redactor: Redactor) -> str:
@@ -26,7 +31,7 @@ def describe_import(error: BaseException, modules: PrivateModules, redactor: Red
     text = describe(error, redactor).replace(f"{modules.package}.", "")
     if isinstance(error, SyntaxError) and error.filename:
         # Its own text ends in file and line already, in another form.
-        text = f"{type(error).__name__}: {error.msg}"
+        text = f"{kind_of(error)}: {error.msg}"
         spots = [(error.filename, error.lineno)]
     else:
         spots = [(frame.filename, frame.lineno) for frame in reversed(traceback.extract_tb(error.__traceback__))]

@@ -2,12 +2,11 @@
 
 import asyncio
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
-
-import anyio
 
 from wf_artifacts.sources.models import Capability, contract_digest
 from wf_core.calls.capability import CallContext, CapabilityMark, Outcome, mark_of
@@ -18,12 +17,13 @@ from wf_core.schemas import schema_issues
 from wf_mcp.config import Redactor
 from wf_mcp.sources.boundary import take_in
 from wf_mcp.sources.errors import CallFailed
+from wf_mcp.sources.loops import LoopThread
 from wf_mcp.sources.protocol import CallResult, Diagnostic
-from wf_mcp.sources.python.faults import describe
+from wf_mcp.sources.python.faults import describe, kind_of
 from wf_mcp.sources.python.hints import UnusableFunction, read_hints
 from wf_mcp.sources.python.parameters import Parameters, read_parameters
 from wf_mcp.sources.python.returns import Returns, read_returns, undeclared_output
-from wf_mcp.sources.threads import ThreadedWork
+from wf_mcp.sources.threads import CancelledByItself, ThreadedWork
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,45 +35,53 @@ class PythonCapability:
     _parameters: Parameters
     _returns: Returns
 
-    async def call(self, input: Mapping[str, JsonValue], context: CallContext, redactor: Redactor) -> CallResult:
-        """Call the function, a synchronous one in a thread of its own that is left behind when the caller is cancelled.
+    async def call(
+        self, input: Mapping[str, JsonValue], context: CallContext, redactor: Redactor, coroutines: LoopThread
+    ) -> CallResult:
+        """Call the function: a synchronous one in a thread of its own, an asynchronous one among the `coroutines`.
+
+        Nothing that is the user's runs here, converting and describing values included: it may block or raise anything.
+        What still runs when the caller is cancelled is told to stop, and left behind.
 
         Raises:
             CallFailed: the input does not fit (`input_invalid`, not executed), the function raised
                 (`capability_error`), or what it returned is no JSON or does not fit its hint (`output_invalid`).
         """
+
+        def begin() -> Any:
+            with _told(redactor):
+                value = self._begin(input, context, redactor)
+                return value if inspect.isawaitable(value) else self._result(value, redactor)
+
+        async def end(begun: Any) -> CallResult:
+            with _told(redactor):
+                return self._result(await begun, redactor)
+
+        async def whole() -> CallResult:
+            begun: Any = begin()
+            return begun if type(begun) is CallResult else await end(begun)
+
+        try:
+            if inspect.iscoroutinefunction(self._function):
+                return await coroutines.run(whole)
+            begun: Any = await ThreadedWork(begin, name=self.capability.full_name).result()
+            # By its type alone: `isinstance` would ask an object of the user's.
+            return begun if type(begun) is CallResult else await coroutines.run(lambda: end(begun))
+        except CancelledByItself as exc:
+            raise _failed(exc, redactor) from exc
+
+    def _begin(self, input: Mapping[str, JsonValue], context: CallContext, redactor: Redactor) -> Any:
         try:
             positional, named = self._parameters.arguments(input, context)
         except CallFailed:
             raise
-        except Exception as exc:  # validators in a hint are user code
-            raise CallFailed("input_invalid", describe(exc, redactor), executed=False) from exc
-        try:
-            value = await self._run(positional, named)
-            return self._result(value, redactor)
-        except CallFailed:
-            raise
-        except BaseException as exc:
-            # SystemExit and the like end the call, not the server. A cancellation goes on its way, unless it is one
-            # that the function raised by itself while nobody had cancelled the caller.
-            if isinstance(exc, anyio.get_cancelled_exc_class()) and _is_cancelled():
-                raise
-            message = describe(exc, redactor)
-            raise CallFailed("capability_error", message, executed=True, details={"type": type(exc).__name__}) from exc
-
-    async def _run(self, positional: list[Any], named: dict[str, Any]) -> Any:
-        if inspect.iscoroutinefunction(self._function):
-            return await self._function(*positional, **named)
-
-        def work() -> Any:
-            return self._function(*positional, **named)
-
-        value = await ThreadedWork(work, name=self.capability.full_name).result()
-        return await value if inspect.isawaitable(value) else value
+        except BaseException as exc:  # noqa: BLE001  # validators in a hint are user code
+            raise CallFailed("input_invalid", describe(exc, redactor), executed=False) from None
+        return self._function(*positional, **named)
 
     def _result(self, value: Any, redactor: Redactor) -> CallResult:
         outcomes = self.capability.contract.outcomes
-        outcome, payload = (value.name, value.output) if isinstance(value, Outcome) else (outcomes[0], value)
+        outcome, payload = (_text(value.name), value.output) if isinstance(value, Outcome) else (outcomes[0], value)
         if outcome not in outcomes:
             raise CallFailed(
                 "output_invalid",
@@ -94,18 +102,21 @@ def read_module(
     offered: dict[str, PythonCapability] = {}
     diagnostics: list[Diagnostic] = []
     # A function with a second name in the module is still one capability.
-    functions = {id(value): value for value in vars(module).values() if mark_of(value) is not None}
-    for function in functions.values():
-        mark = mark_of(function)
-        assert mark is not None  # noqa: S101
-        name = mark.name or function.__name__
+    functions = {id(value): (value, mark) for value in vars(module).values() if (mark := _mark(value)) is not None}
+    for function, mark in functions.values():
+        name = mark.name or getattr(function, "__name__", type(function).__name__)
         try:
             if name in offered:
                 raise UnusableFunction("another function has this name")
             offered[name] = read_function(source, name, function, mark)
         except UnusableFunction as exc:
-            message = f"{source}.{name} is not offered: {redactor.text(str(exc))}."
-            diagnostics.append(Diagnostic("error", "invalid_capability", message))
+            reason = redactor.text(str(exc))
+        except BaseException as exc:  # noqa: BLE001  # hints are user code: only this function goes without
+            reason = describe(exc, redactor)
+        else:
+            continue
+        message = redactor.text(f"{source}.{name} is not offered: {reason}.")
+        diagnostics.append(Diagnostic("error", "invalid_capability", message))
     return offered, diagnostics
 
 
@@ -133,6 +144,29 @@ def read_function(source: str, name: str, function: Callable[..., Any], mark: Ca
     return PythonCapability(capability, function, parameters, returns)
 
 
-def _is_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is not None and (task.cancelling() > 0 or anyio.get_current_task().has_pending_cancellation())
+@contextmanager
+def _told(redactor: Redactor) -> Generator[None, None, None]:
+    """Give whatever user code raises as a failed call: `SystemExit` and the like end the call, not the server."""
+    try:
+        yield
+    except (CallFailed, asyncio.CancelledError):
+        raise
+    except BaseException as exc:  # noqa: BLE001  # and none is passed on: showing it would run user code again
+        raise _failed(exc, redactor) from None
+
+
+def _failed(error: BaseException, redactor: Redactor) -> CallFailed:
+    details = {"type": kind_of(error)}
+    return CallFailed("capability_error", describe(error, redactor), executed=True, details=details)
+
+
+def _text(name: Any) -> str:
+    """Give the name of an outcome as plain text, also where it is a member of an enum."""
+    return str.__str__(name) if isinstance(name, str) else repr(name)
+
+
+def _mark(value: object) -> CapabilityMark | None:
+    try:
+        return mark_of(value)
+    except BaseException:  # noqa: BLE001  # `__getattr__` is user code
+        return None

@@ -17,6 +17,7 @@ from wf_core.calls.capability import CallContext
 from wf_core.jsonvalue import JsonValue
 from wf_mcp.config import PythonModule, Redactor
 from wf_mcp.sources.errors import CallFailed, CapabilityNotFound, SourceUnavailable
+from wf_mcp.sources.loops import LoopThread
 from wf_mcp.sources.protocol import CallResult, Diagnostic, SourceKind, SourceState, SourceStatus
 from wf_mcp.sources.python.faults import describe_import
 from wf_mcp.sources.python.modules import PrivateModules
@@ -51,6 +52,7 @@ class PythonSource:
         self._redactor = redactor
         self._environ = environ
         self._import_seconds = import_seconds
+        self._coroutines = LoopThread(f"coroutines of {name}")
         self._modules: PrivateModules | None = None
         self._loading: ThreadedWork[dict[str, PythonCapability]] | None = None
         self._offered: dict[str, PythonCapability] | None = None
@@ -68,7 +70,7 @@ class PythonSource:
         if capability not in offered:
             known = [function.capability.full_name for function in offered.values()]
             raise CallFailed.before(CapabilityNotFound(f"{self.name}.{capability}", known))
-        return await offered[capability].call(input, context, self._redactor)
+        return await offered[capability].call(input, context, self._redactor, self._coroutines)
 
     def status(self) -> SourceStatus:
         diagnostics, count = self._diagnostics, None if self._offered is None else len(self._offered)
@@ -80,6 +82,7 @@ class PythonSource:
         return SourceStatus(self.name, self.kind, self.enabled, state, count, tuple(diagnostics))
 
     async def close(self) -> None:
+        await self._coroutines.close()
         if self._modules is not None:
             self._modules.close()
 
@@ -102,13 +105,12 @@ class PythonSource:
 
         assert self._modules is not None  # noqa: S101
         try:
-            loaded = self._modules.load(module)
-        except BaseException as exc:  # SystemExit, too, is only the module's
+            self._offered, self._diagnostics = read_module(self.name, self._modules.load(module), self._redactor)
+        except BaseException as exc:  # noqa: BLE001  # SystemExit, too, is only the module's
             reason = describe_import(exc, self._modules, self._redactor)
             error = SourceUnavailable(
                 self.name, f"The source {self.name} cannot be imported: {reason}.", hint="Correct it and restart."
             )
             self._failed, self._diagnostics = True, [Diagnostic.of(error)]
-            raise error from exc
-        self._offered, self._diagnostics = read_module(self.name, loaded, self._redactor)
+            raise error from None
         return self._offered

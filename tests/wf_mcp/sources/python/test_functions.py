@@ -2,11 +2,13 @@
 
 import asyncio
 import threading
+from enum import StrEnum
 from types import ModuleType
-from typing import Any
+from typing import Annotated, Any
 
 import anyio
 import pytest
+from pydantic import BeforeValidator, PlainSerializer
 
 from wf_artifacts.sources.models import contract_digest
 from wf_core import CallContext, Outcome, capability
@@ -14,6 +16,7 @@ from wf_core.calls.capability import mark_of
 from wf_core.calls.contract import Hints
 from wf_mcp.config import Redactor
 from wf_mcp.sources.errors import CallFailed
+from wf_mcp.sources.loops import LoopThread
 from wf_mcp.sources.protocol import CallResult
 from wf_mcp.sources.python.functions import PythonCapability, read_function, read_module
 
@@ -28,8 +31,16 @@ def read(function: Any) -> PythonCapability:
 
 async def failure(function: Any, context: CallContext, redactor: Redactor, **input: Any) -> CallFailed:
     with pytest.raises(CallFailed) as failed:
-        await read(function).call(input, context, redactor)
+        await call(function, context, redactor, **input)
     return failed.value
+
+
+async def call(function: Any, context: CallContext, redactor: Redactor, **input: Any) -> CallResult:
+    coroutines = LoopThread("coroutines")
+    try:
+        return await read(function).call(input, context, redactor, coroutines)
+    finally:
+        await coroutines.close()
 
 
 def test_the_contract_says_what_the_decorator_and_the_hints_say() -> None:
@@ -47,9 +58,7 @@ def test_the_contract_says_what_the_decorator_and_the_hints_say() -> None:
     assert read_capability.digest == contract_digest(read_capability.contract)
 
 
-async def test_synchronous_functions_run_beside_the_loop_and_asynchronous_ones_in_it(
-    context: CallContext, redactor: Redactor
-) -> None:
+async def test_no_function_runs_on_the_loop_of_the_caller(context: CallContext, redactor: Redactor) -> None:
     @capability()
     def blocking() -> bool:
         return threading.current_thread() is threading.main_thread()
@@ -59,8 +68,8 @@ async def test_synchronous_functions_run_beside_the_loop_and_asynchronous_ones_i
         await anyio.lowlevel.checkpoint()
         return threading.current_thread() is threading.main_thread()
 
-    assert (await read(blocking).call({}, context, redactor)).output == {"result": False}
-    assert (await read(waiting).call({}, context, redactor)).output == {"result": True}
+    assert (await call(blocking, context, redactor)).output == {"result": False}
+    assert (await call(waiting, context, redactor)).output == {"result": False}
 
 
 async def test_the_context_arrives(context: CallContext, redactor: Redactor) -> None:
@@ -68,7 +77,7 @@ async def test_the_context_arrives(context: CallContext, redactor: Redactor) -> 
     async def charge(amount: float, ctx: CallContext) -> dict[str, Any]:
         return {"key": ctx.idempotency_key, "attempt": ctx.attempt, "amount": amount}
 
-    result = await read(charge).call({"amount": 1}, context, redactor)
+    result = await call(charge, context, redactor, amount=1)
 
     assert result == CallResult("ok", {"key": "run_1:call_1", "attempt": 2, "amount": 1.0})
 
@@ -78,8 +87,8 @@ async def test_an_outcome_is_told_apart_from_the_output(context: CallContext, re
     def charge(how: str) -> dict[str, Any]:
         return Outcome(how, {"message": "no"} if how != "rejected" else None)  # pyright: ignore[reportReturnType]  # as its author may write it
 
-    assert await read(charge).call({"how": "rejected"}, context, redactor) == CallResult("rejected", {})
-    assert await read(charge).call({"how": "error"}, context, redactor) == CallResult("error", {"message": "no"})
+    assert await call(charge, context, redactor, how="rejected") == CallResult("rejected", {})
+    assert await call(charge, context, redactor, how="error") == CallResult("error", {"message": "no"})
     refused = await failure(charge, context, redactor, how="other")
     assert (refused.code, refused.executed) == ("output_invalid", True)
     assert refused.details["outcomes"] == ["ok", "rejected", "error"]
@@ -106,17 +115,69 @@ async def test_whatever_user_code_raises_ends_the_call_only(
 
 async def test_a_cancellation_of_its_own_making_is_a_failure(context: CallContext, redactor: Redactor) -> None:
     @capability()
-    async def waiting() -> None:
+    def blocking() -> None:
         raise asyncio.CancelledError
 
-    assert (await failure(waiting, context, redactor)).code == "capability_error"
+    @capability()
+    async def raising() -> None:
+        raise asyncio.CancelledError
+
+    @capability()
+    async def cancelling() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+
+    for function in (blocking, raising, cancelling):
+        failed = await failure(function, context, redactor)
+        assert (failed.code, failed.message) == ("capability_error", "CancelledByItself: the code cancelled itself")
 
 
-async def test_cancelling_reaches_the_function_and_leaves_a_thread_behind(
+async def test_user_code_around_the_function_runs_beside_the_loop_too_and_ends_the_call_only(
     context: CallContext, redactor: Redactor
 ) -> None:
-    release, ended = threading.Event(), anyio.Event()
-    started = anyio.Event()
+    """Validators, serializers and `__str__` are the user's; each may raise anything."""
+    threads = set[threading.Thread]()
+
+    class Loud(Exception):
+        def __str__(self) -> str:
+            threads.add(threading.current_thread())
+            raise SystemExit
+
+    def refuse(value: Any) -> Any:
+        threads.add(threading.current_thread())
+        raise SystemExit(f"no {value}")
+
+    @capability()
+    async def strict(value: Annotated[int, BeforeValidator(refuse)]) -> None: ...
+
+    @capability()
+    async def shy() -> Annotated[int, PlainSerializer(refuse)]:
+        return 1
+
+    @capability()
+    async def loud() -> None:
+        raise Loud
+
+    assert (await failure(strict, context, redactor, value=1)).code == "input_invalid"
+    assert (await failure(shy, context, redactor)).code == "output_invalid"
+    assert (await failure(loud, context, redactor)).message == "Loud"
+    assert threads
+    assert threading.current_thread() not in threads
+
+
+async def test_a_synchronous_function_may_give_an_awaitable(context: CallContext, redactor: Redactor) -> None:
+    @capability()
+    def later() -> Any:
+        return asyncio.sleep(0, {"n": 1})
+
+    assert (await call(later, context, redactor)).output == {"n": 1}
+
+
+async def test_cancelling_reaches_the_function_and_does_not_wait_for_one_that_blocks(
+    context: CallContext, redactor: Redactor
+) -> None:
+    release, ended, started = threading.Event(), threading.Event(), threading.Event()
 
     @capability()
     async def waiting() -> None:
@@ -128,22 +189,25 @@ async def test_cancelling_reaches_the_function_and_leaves_a_thread_behind(
 
     @capability()
     def blocking() -> None:
-        anyio_started()
+        started.set()
         release.wait(5)
 
-    loop = asyncio.get_running_loop()
+    @capability()
+    async def blocking_too() -> None:
+        started.set()
+        release.wait(5)
 
-    def anyio_started() -> None:
-        loop.call_soon_threadsafe(started.set)
-
-    for function in (waiting, blocking):
-        with anyio.fail_after(5):
+    coroutines = LoopThread("coroutines")
+    for function in (waiting, blocking, blocking_too):
+        with anyio.fail_after(4):
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(read(function).call, dict[str, Any](), context, redactor)
-                await started.wait()
-                started = anyio.Event()
+                tasks.start_soon(read(function).call, dict[str, Any](), context, redactor, coroutines)
+                while not started.is_set():
+                    await anyio.lowlevel.checkpoint()
+                started.clear()
                 tasks.cancel_scope.cancel()
     release.set()
+    await coroutines.close()
     assert ended.is_set()
 
 
@@ -156,10 +220,51 @@ async def test_results_hold_no_secret_and_nothing_of_the_function_itself(
     def leak() -> dict[str, Any]:
         return kept
 
-    result = await read(leak).call({}, context, redactor)
+    result = await call(leak, context, redactor)
     assert result.output == {"items": ["[redacted]"]}
     kept["items"].append("later")
     assert result.output == {"items": ["[redacted]"]}
+
+
+async def test_an_outcome_may_be_named_by_an_enum_and_by_nothing_else_than_text(
+    context: CallContext, redactor: Redactor
+) -> None:
+    class Answer(StrEnum):
+        NO = "no"
+
+    @capability(outcomes=("ok", "no"))
+    async def decide(how: str) -> Any:
+        return Outcome(Answer.NO) if how == "enum" else Outcome(7)  # pyright: ignore[reportArgumentType]  # as its author may write it
+
+    answered = await call(decide, context, redactor, how="enum")
+    assert (answered, type(answered.outcome)) == (CallResult("no", {}), str)
+    assert (await failure(decide, context, redactor, how="number")).details["outcome"] == "7"
+
+
+def leave() -> None:
+    raise SystemExit("sesame-street")
+
+
+def test_what_a_value_of_the_module_raises_when_looked_at_costs_only_itself(redactor: Redactor) -> None:
+    class Shy:
+        def __getattr__(self, name: str) -> Any:
+            raise SystemExit(name)
+
+    @capability()
+    def loud(value: int) -> None: ...
+
+    loud.__annotations__["value"] = "leave()"
+
+    @capability()
+    def good() -> None: ...
+
+    module = ModuleType("ops")
+    vars(module).update(shy=Shy(), loud=loud, good=good)
+
+    offered, diagnostics = read_module("ops", module, redactor)
+
+    assert list(offered) == ["good"]
+    assert [d.message for d in diagnostics] == ["ops.loud is not offered: SystemExit: [redacted]."]
 
 
 def test_a_module_offers_each_decorated_function_once_and_tells_of_the_others(redactor: Redactor) -> None:
