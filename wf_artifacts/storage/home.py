@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Generator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -10,7 +10,7 @@ from anyio import CapacityLimiter
 
 from wf_artifacts.storage import atomic
 from wf_artifacts.storage.documents import Format, corrupt
-from wf_artifacts.storage.faults import translated
+from wf_artifacts.storage.faults import refusal
 from wf_artifacts.storage.locks import locked
 from wf_artifacts.storage.reading import open_document
 from wf_artifacts.storage.records import Record
@@ -31,9 +31,13 @@ class Home:
         """Name a file in errors: by its path inside the home."""
         return path.relative_to(self.root).as_posix()
 
-    def translated(self, path: Path) -> AbstractContextManager[None]:
+    @contextmanager
+    def translated(self, path: Path) -> Generator[None]:
         """Let refusals of the operating system become errors of the store about a file."""
-        return translated(self.document(path))
+        try:
+            yield
+        except OSError as error:
+            raise refusal(self.document(path), error) from error
 
     def read(self, path: Path) -> bytes | None:
         """Give the content of a file, or None where there is none.

@@ -3,10 +3,10 @@
 Nobody is, until a test installs an observer, which ends the process at a step of its choice as a crash would.
 """
 
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,8 @@ class Step:
 Observer = Callable[[Step], None]
 
 _observer: Observer | None = None
+_NOBODY: Final = nullcontext()
+"""What a step costs when nobody is told: next to nothing."""
 
 
 @contextmanager
@@ -36,19 +38,27 @@ def observed(observer: Observer) -> Generator[None]:
         _observer = earlier
 
 
-@contextmanager
-def step(act: str, what: str) -> Generator[None]:
+def step(act: str, what: str) -> AbstractContextManager[None]:
     """Make one change, which is done whole or not at all."""
+    return _NOBODY if _observer is None else _told(act, what)
+
+
+def step_in_halves(act: str, what: str, data: bytes) -> AbstractContextManager[Iterable[bytes]]:
+    """Write `data`, given in the parts to write, so that it can also be torn."""
+    return nullcontext((data,)) if _observer is None else _told_in_halves(act, what, data)
+
+
+@contextmanager
+def _told(act: str, what: str) -> Generator[None]:
     _tell(act, what, "before")
     yield
     _tell(act, what, "after")
 
 
 @contextmanager
-def step_in_halves(act: str, what: str, data: bytes) -> Generator[Iterator[bytes]]:
-    """Write `data`, given in the parts to write, so that it can also be torn."""
-    with step(act, what):
-        yield iter((data,)) if _observer is None else _halves(act, what, data)
+def _told_in_halves(act: str, what: str, data: bytes) -> Generator[Iterator[bytes]]:
+    with _told(act, what):
+        yield _halves(act, what, data)
 
 
 def _halves(act: str, what: str, data: bytes) -> Iterator[bytes]:

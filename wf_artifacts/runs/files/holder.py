@@ -129,7 +129,7 @@ class Holder:
     def append(self, records: Sequence[JournalRecord], *, sync: bool) -> int:
         """Store inputs, and give how many bytes of them the latest checkpoint lacks."""
         state = self._known()
-        with self._folder.home.translated(self._folder.journal):
+        with self._folder.home.translated(self._folder.path):
             state.inputs.append(records, sync=sync)
         for record in records:
             state.unfolded += record.trace
