@@ -11,6 +11,7 @@ from tests.wf_mcp.scripted import (
     Gate,
     ScriptedSource,
     ask,
+    echo,
     failing,
     node,
     opened,
@@ -117,6 +118,31 @@ async def test_calls_that_a_failed_run_no_longer_needs_are_told_to_stop() -> Non
         with anyio.fail_after(5):
             await gate.cancelled.wait()
     assert record.status == "failed"
+
+
+async def test_a_call_whose_item_has_failed_without_it_is_told_to_stop_and_the_run_goes_on() -> None:
+    gate = Gate()
+
+    async def act(given: dict[str, Any]) -> JsonValue:
+        if given["item"] == "slow":
+            return await gate(given)
+        await gate.entered.wait()
+        return await failing()(given)
+
+    each: dict[str, Any] = {"type": "foreach", "over": "input.items", "as": "item", "mode": "concurrent"}
+    inner = plan(EACH, input_schema={"properties": {"items": {"type": "array"}}})
+    outer = plan(
+        {
+            "once": {**each, "on_item_error": "skip", "routes": {"loop": "both", "done": "after"}},
+            "both": {"type": "subgraph", "workflow": {"plan": inner}, "input": {"items": {"path": "context.item"}},
+                     "routes": {"ok": "__end__"}},
+            "after": node("ops.echo"),
+        },
+    )  # fmt: skip
+    async with opened(ScriptedSource(acts={"do": act, "echo": echo})) as app:
+        record = await finished(app, outer, {"items": [["slow", "bad"]]})
+    assert record.status == "completed"
+    assert gate.cancelled.is_set()
 
 
 async def test_a_failed_attempt_is_repeated_when_its_time_comes() -> None:

@@ -38,9 +38,10 @@ THREE = plan(
 )
 
 
-@pytest.fixture(params=["memory", "file"])
+@pytest.fixture(params=["memory", "file", "sqlite"])
 def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Stores:
-    return open_stores("memory://" if request.param == "memory" else tmp_path.as_uri())
+    urls = {"memory": "memory://", "file": tmp_path.as_uri(), "sqlite": f"sqlite:///{tmp_path}/wf.db"}
+    return open_stores(urls[request.param])
 
 
 def source(contract: Contract, gate: Gate | None = None) -> ScriptedSource:
