@@ -11,6 +11,7 @@ import jsonschema_rs as js
 from wf_core.errors import NotJson
 from wf_core.jsonvalue import check, quote
 from wf_core.schemas.engine import build, describe, pointer_to, shown
+from wf_core.schemas.expansion import overgrown
 from wf_core.schemas.patterns import pattern_fault
 
 Schemas: TypeAlias = Mapping[str, dict[str, Any]]
@@ -45,6 +46,8 @@ def schema_issues(schema: object) -> list[SchemaIssue]:
         *_pattern_issues(schemas),
         *_reference_issues(document, schemas),
     ]
+    if not issues and (found := overgrown(document, schemas)):
+        issues.append(SchemaIssue(found[0], "invalid_schema", found[1]))
     if not issues:
         try:
             build(document)

@@ -1,0 +1,179 @@
+"""How often a schema asks about one value, once every reference is followed.
+
+A few dozen definitions that each refer to the last one twice ask a trillion times: such a schema stops whoever uses it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+from urllib.parse import unquote, urldefrag, urljoin
+
+MOST_QUESTIONS = 10_000
+"""About one value. Far more than schemas written for data ask."""
+
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+_SAME_VALUE = frozenset({"else", "if", "not", "then"})
+_SAME_VALUE_LISTED = frozenset({"allOf", "anyOf", "oneOf"})
+_SAME_VALUE_NAMED = frozenset({"dependencies", "dependentSchemas"})
+_EVERY_PART = frozenset(
+    {"additionalItems", "additionalProperties", "contains", "items", "propertyNames"}
+    | {"unevaluatedItems", "unevaluatedProperties"}
+)
+_ONE_PART = frozenset({"items", "prefixItems", "properties"})
+"""Each schema in it is for another part of the value."""
+_TIMES_UNEVALUATED = 4
+"""How often the validator asks again to find out what no other keyword has looked at."""
+
+
+def overgrown(document: dict[str, Any], places: Mapping[str, dict[str, Any]]) -> tuple[str, str] | None:
+    """Say where, as a JSON Pointer, a schema never ends or asks too often, and what is wrong with it.
+
+    `places` holds every schema that is written in the document. All references must lead somewhere in it.
+    """
+    graph = _Graph(document, places)
+    loops = _visit(places, lambda place: graph.at(place).same_value)[1]
+    if loops:
+        return loops[0], "This schema refers back to itself without going into the value."
+    questions: dict[str, int] = {}
+    for place in _visit(places, lambda place: graph.at(place).everything)[0]:
+        questions[place] = graph.at(place).questions(questions)
+        if questions[place] > MOST_QUESTIONS:
+            return place, f"With every reference followed, this asks more than {MOST_QUESTIONS} times about one value."
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """The places of the schemas that one schema asks, by what it asks them about."""
+
+    same_value: tuple[str, ...]
+    every_part: tuple[str, ...]
+    one_part: tuple[str, ...]
+    asks_again: bool
+
+    @property
+    def everything(self) -> tuple[str, ...]:
+        return self.same_value + self.every_part + self.one_part
+
+    def questions(self, known: Mapping[str, int]) -> int:
+        """Count the questions about one value. What a recursive schema asks of the next level is left out."""
+        same_value = sum(known.get(place, 0) for place in self.same_value)
+        every_part = sum(known.get(place, 0) for place in self.every_part)
+        one_part = max((known.get(place, 0) for place in self.one_part), default=0)
+        return 1 + same_value * (_TIMES_UNEVALUATED if self.asks_again else 1) + every_part + one_part
+
+
+class _Graph:
+    """The schemas of a document and where each leads; those that only a reference tells to be schemas too."""
+
+    def __init__(self, document: dict[str, Any], places: Mapping[str, dict[str, Any]]) -> None:
+        self._document = document
+        self._nodes: dict[str, _Node] = {}
+        self._bases: dict[str, str] = {"": ""}
+        self._roots: dict[str, str] = {"": ""}
+        self._anchors: dict[str, list[str]] = {}
+        for place, schema in places.items():
+            self._note_names(place, schema)
+
+    def at(self, place: str) -> _Node:
+        if place not in self._nodes:
+            self._nodes[place] = self._read(place)
+        return self._nodes[place]
+
+    def _note_names(self, place: str, schema: dict[str, Any]) -> None:
+        name = schema.get("$id", schema.get("id"))
+        if isinstance(name, str):
+            address, anchor = urldefrag(name)
+            if address:
+                self._bases[place] = base = urljoin(self._base(place), address)
+                self._roots[base] = place
+            if anchor:
+                self._anchors.setdefault(anchor, []).append(place)
+        for keyword in ("$anchor", "$dynamicAnchor"):
+            if isinstance(anchor := schema.get(keyword), str):
+                self._anchors.setdefault(anchor, []).append(place)
+
+    def _base(self, place: str) -> str:
+        while place not in self._bases:
+            place = place.rpartition("/")[0]
+        return self._bases[place]
+
+    def _read(self, place: str) -> _Node:
+        schema = _standing_at(self._document, place)
+        if not isinstance(schema, dict):
+            return _Node((), (), (), asks_again=False)
+        known = cast("dict[str, Any]", schema)
+        same_value, every_part, one_part = list[str](), list[str](), list[str]()
+        for keyword, value in known.items():
+            here = f"{place}/{_escaped(keyword)}"
+            if keyword in _REFERENCES and isinstance(value, str):
+                same_value += self._targets(place, value)
+            elif keyword in _SAME_VALUE:
+                same_value.append(here)
+            elif keyword in _SAME_VALUE_LISTED or keyword in _SAME_VALUE_NAMED:
+                same_value += _inside(here, value)
+            elif keyword == "patternProperties":
+                every_part += _inside(here, value)
+            elif keyword in _ONE_PART and (keyword != "items" or isinstance(cast("object", value), list)):
+                one_part += _inside(here, value)
+            elif keyword in _EVERY_PART:
+                every_part.append(here)
+        asks_again = "unevaluatedItems" in known or "unevaluatedProperties" in known
+        return _Node(tuple(same_value), tuple(every_part), tuple(one_part), asks_again)
+
+    def _targets(self, place: str, reference: str) -> list[str]:
+        """Give where a reference may lead: which of several anchors of one name counts is known only to the value."""
+        address, fragment = urldefrag(reference)
+        fragment = unquote(fragment)
+        if fragment and not fragment.startswith("/"):
+            return self._anchors.get(fragment, [])
+        base = self._base(place)
+        root = self._roots.get(urljoin(base, address) if address else base)
+        return [] if root is None else [root + fragment]
+
+
+def _visit(starts: Iterable[str], leads: Callable[[str], Iterable[str]]) -> tuple[list[str], list[str]]:
+    """Give every place that can be reached, after those it leads to, and the places at which a loop closes."""
+    order, loops, open_places, seen = list[str](), list[str](), set[str](), set[str]()
+    for start in starts:
+        way = [(start, iter(leads(start)))] if start not in seen else []
+        seen.add(start)
+        open_places.add(start)
+        while way:
+            place, rest = way[-1]
+            following = next(rest, None)
+            if following is None:
+                way.pop()
+                open_places.discard(place)
+                order.append(place)
+            elif following not in seen:
+                seen.add(following)
+                open_places.add(following)
+                way.append((following, iter(leads(following))))
+            elif following in open_places:
+                loops.append(following)
+        open_places.clear()
+    return order, loops
+
+
+def _inside(place: str, value: object) -> list[str]:
+    if isinstance(value, dict):
+        return [f"{place}/{_escaped(name)}" for name in cast("dict[str, Any]", value)]
+    return [f"{place}/{index}" for index in range(len(cast("list[Any]", value)))] if isinstance(value, list) else []
+
+
+def _standing_at(document: Any, place: str) -> Any:
+    value = document
+    for step in place.split("/")[1:]:
+        match value:
+            case dict():
+                value = cast("dict[str, Any]", value).get(step.replace("~1", "/").replace("~0", "~"))
+            case list() if step.isdecimal() and int(step) < len(cast("list[Any]", value)):
+                value = cast("list[Any]", value)[int(step)]
+            case _:
+                return None
+    return value
+
+
+def _escaped(step: str) -> str:
+    return step.replace("~", "~0").replace("/", "~1")
