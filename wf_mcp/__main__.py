@@ -1,10 +1,11 @@
 """`wf-mcp`: the MCP server, on stdio or on HTTP."""
 
 import argparse
+import os
 import sys
 from importlib.metadata import version
 from pathlib import Path
-from typing import cast
+from typing import TextIO, cast
 
 from wf_core.errors import WfError
 from wf_core.ids import close_matches
@@ -16,6 +17,7 @@ from wf_mcp.server.transport import Address, read_address, serve_http, serve_std
 
 def main(arguments: list[str] | None = None) -> None:
     """Serve until the client goes away."""
+    _have_stderr()
     options = _parser().parse_args(arguments)
     try:
         server = build_server(home=options.home, config=options.config, toolsets=options.toolsets)
@@ -29,6 +31,13 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(meaning(error.code).exit_status)
     except* KeyboardInterrupt:
         sys.exit(130)  # what a shell says of a program that Ctrl-C ended
+
+
+def _have_stderr() -> None:
+    """Let what is logged go nowhere where stderr was closed, instead of into the next file that is opened."""
+    if cast("TextIO | None", sys.stderr) is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - open until the program ends
+        os.dup2(sys.stderr.fileno(), 2)
 
 
 def _first(group: BaseExceptionGroup[WfError]) -> WfError:

@@ -1,5 +1,6 @@
 """The program `wf-mcp`: its options and how it ends."""
 
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -42,4 +43,37 @@ def test_a_configuration_that_cannot_be_used_is_said_on_stderr_without_a_stack_t
     assert ended.returncode == 2
     assert ended.stdout == ""
     assert "pythonSources" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def shell(folder: Path, redirected: str) -> subprocess.CompletedProcess[str]:
+    command = f'exec "$0" -m wf_mcp --home "$1" {redirected}'
+    return subprocess.run(
+        ["/bin/sh", "-c", command, sys.executable, str(folder / "home")],
+        cwd=folder,
+        input="",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "<&- >&-"])
+def test_without_a_client_to_speak_to_it_says_so(tmp_path: Path, closed: str) -> None:
+    ended = shell(tmp_path, closed)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("wf-mcp: stdin or stdout is closed.")
+    assert "Traceback" not in ended.stderr
+
+
+def test_without_stderr_it_serves_and_says_nothing(tmp_path: Path) -> None:
+    ended = shell(tmp_path, "2>&-")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
+def test_a_port_that_is_taken_is_said_without_a_stack_trace(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        ended = shell(tmp_path, f"--http {taken.getsockname()[1]}")
+    assert ended.returncode == 2
+    assert "Address already in use" in ended.stderr
     assert "Traceback" not in ended.stderr

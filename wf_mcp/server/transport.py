@@ -4,16 +4,22 @@ On stdio nothing but MCP may ever be written to stdout, whatever a user's Python
 """
 
 import os
+import socket
 import sys
 from dataclasses import dataclass
 from io import TextIOWrapper
-from typing import Any, cast
+from typing import Any, Final, cast
 
+import anyio
 from mcp.server.mcpserver import MCPServer
 
 from wf_mcp.errors import InvalidArgument
+from wf_mcp.server.ending import until_told
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+_HTTP_SECONDS: Final = 3
+"""How long requests that are being answered hold up the end of the program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,23 +53,52 @@ def read_address(text: str) -> Address:
 
 
 def serve_stdio(server: MCPServer[Any]) -> None:
-    """Serve the client on the other end of stdin and stdout until it goes away.
+    """Serve the client on the other end of stdin and stdout until it goes away, or a signal ends the program.
 
-    The SDK's transport takes fd 1 for itself and points it at stderr while it serves: no print reaches the wire.
+    The transport takes fd 1 for itself and points it at stderr while it serves: no print reaches the wire.
+
+    Raises:
+        InvalidArgument: stdin or stdout is closed.
     """
+    stdin, stdout = cast("TextIOWrapper | None", sys.stdin), cast("TextIOWrapper | None", sys.stdout)
+    if stdin is None or stdout is None:
+        raise InvalidArgument("stdin or stdout is closed.", hint="An MCP client starts wf-mcp with a pipe to each.")
     # A print is seen when it happens, not when a buffer is full.
-    cast("TextIOWrapper", sys.stdout).reconfigure(line_buffering=True)
+    stdout.reconfigure(line_buffering=True)
     try:
-        server.run("stdio")
+        status = anyio.run(until_told, server.run_stdio_async)
     finally:
         # The transport has given fd 1 back; what a module left in the buffer of sys.stdout is flushed after this.
         os.dup2(sys.stderr.fileno(), 1)
+    if status is not None:
+        sys.exit(status)
 
 
 def serve_http(server: MCPServer[Any], address: Address) -> None:
-    """Serve Streamable HTTP at /mcp until interrupted. Where that is stands on stderr."""
-    sys.stderr.write(f"Serving MCP at http://{address}/mcp\n")
-    server.run("streamable-http", host=address.host, port=address.port)
+    """Serve Streamable HTTP at /mcp until a signal ends the program. Where that is stands on stderr.
+
+    Raises:
+        InvalidArgument: the address is taken, or none of this machine.
+    """
+    import uvicorn  # noqa: PLC0415 - takes a while to load, and stdio needs none of it
+
+    with _listen(address) as listening:
+        sys.stderr.write(f"Serving MCP at http://{address}/mcp\n")
+        app = server.streamable_http_app(host=address.host)
+        config = uvicorn.Config(
+            app, log_level=server.settings.log_level.lower(), timeout_graceful_shutdown=_HTTP_SECONDS
+        )
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+def _listen(address: Address) -> socket.socket:
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    try:
+        return socket.create_server((address.host, address.port), family=family)
+    except OSError as error:
+        raise InvalidArgument(
+            f"{address} cannot be served: {os.strerror(error.errno or 0)}.", hint="Name another port with --http PORT."
+        ) from error
 
 
 def _split(text: str) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from wf_core.ids import close_matches
 from wf_mcp.errors import InvalidArgument
 from wf_mcp.server import results
 from wf_mcp.server.completion import complete
+from wf_mcp.server.stdio import stdio_transport
 from wf_mcp.server.updates import Updates
 
 if TYPE_CHECKING:
@@ -32,6 +33,12 @@ class WorkflowServer(MCPServer["App"]):
         serve("completion/complete", CompleteRequestParams, complete)
         serve("resources/subscribe", SubscribeRequestParams, updates.subscribe)
         serve("resources/unsubscribe", UnsubscribeRequestParams, updates.unsubscribe)
+
+    async def run_stdio_async(self) -> None:
+        """Serve the client on the other end of stdin and stdout until it goes away."""
+        served = self._lowlevel_server
+        async with stdio_transport() as (reading, writing):
+            await served.run(reading, writing, served.create_initialization_options())
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: "Context[App, Any] | None" = None
