@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 from wf_core.calls.contract import Contract, Hints
 from wf_core.codec import dump_run, load_run
@@ -20,12 +20,10 @@ from wf_core.runtime import (
     Stopped,
     Waiting,
     compile_program,
-    complete,
-    fail,
-    next_work,
-    resume,
     start,
 )
+from wf_core.runtime.inputs import Cancel, Complete, Fail, Input, NextWork, Recover, Resume, Settle, apply
+from wf_core.runtime.work import Settlement
 from wf_core.state import RunState
 
 NOW = datetime(2026, 11, 30, 10, 0, tzinfo=UTC)
@@ -123,6 +121,11 @@ def each(body: str, over: str = "input.items", to: str = END, **more: Any) -> Js
     return loop(body, over, to, mode="concurrent", **more)
 
 
+def parallel(branches: Json, to: str = END) -> Json:
+    """Write a parallel step from the names of its branches and their first steps."""
+    return {"type": "parallel", "branches": branches, "routes": {"done": to}}
+
+
 def child(plan: Json, to: str = END, **more: Any) -> Json:
     """Write a subgraph step with its plan in place; the outcome `ok` leads to `to`."""
     return {"type": "subgraph", "workflow": {"plan": plan}, "routes": {"ok": to}, **more}
@@ -151,6 +154,10 @@ class Driver:
     made: list[Invocation] = field(default_factory=list[Invocation])
     """Every call that was asked for, in order."""
     raw_trace: list[bytes] = field(default_factory=list[bytes])
+    journal: list[tuple[int, Input, list[bytes]]] = field(default_factory=list[tuple[int, Input, list[bytes]]])
+    """Every input that was taken: the position that it led to, it, and the trace entries that it made."""
+    states: list[bytes] | None = None
+    """The run after each input, as it is stored; None where nobody asks for them."""
     most_pending: int = 0
 
     @property
@@ -164,12 +171,14 @@ class Driver:
 
     def look(self) -> Ready | Waiting | Stopped:
         """Ask once what is to do."""
-        work = next_work(self.program, self.run, now=self.now)
+        work = self.take(NextWork(self.now))
         if isinstance(work, Ready):
             self.pending |= {call.call_id: call for call in work.calls}
             self.made += work.calls
+            self._forget_ended()
             self.most_pending = max(self.most_pending, len(self.pending))
-        self._settle()
+        if work is None:
+            raise AssertionError
         return work
 
     def deliver(self, call_id: str | None = None, act: Callable[[Invocation], Any] | None = None) -> None:
@@ -178,11 +187,10 @@ class Driver:
         try:
             result = act(call) if act else self.fakes[call.capability](call.input)
         except Failed as failed:
-            fail(self.program, self.run, call.call_id, failed.failure, now=self.now)
+            self.take(Fail(self.now, call.call_id, failed.failure, 0.0))
         else:
             reply = result if isinstance(result, Reply) else Reply("ok", result)
-            complete(self.program, self.run, call.call_id, outcome=reply.outcome, output=reply.output, now=self.now)
-        self._settle()
+            self.take(Complete(self.now, call.call_id, reply.outcome, reply.output))
 
     def go(self, choose: Callable[[Sequence[str]], str] = lambda pending: pending[0]) -> RunState:
         """Go on until the run stops. `choose` says which pending call ends first; waiting passes in no time."""
@@ -199,16 +207,39 @@ class Driver:
     def answer(self, payload: Any = None, interrupt_id: str | None = None, **more: Any) -> None:
         """Answer an open question, without going on."""
         answer = Answer(payload={} if payload is None else payload, interrupt_id=interrupt_id, **more)
-        resume(self.program, self.run, answer, now=self.now)
-        self._settle()
+        self.take(Resume(self.now, answer))
+
+    def crash(self) -> None:
+        """Let another process take the run over: what was in flight is answered by nobody."""
+        self.pending.clear()
+        self.run = load_run(dump_run(self.run))
+        self.take(Recover(self.now))
+
+    def cancel(self, reason: str | None) -> None:
+        """End the run."""
+        self.take(Cancel(self.now, reason))
+
+    def settle(self, call_id: str, kind: Literal["completed", "failed", "retry"], **more: Any) -> None:
+        """Say what became of a call in doubt, without going on."""
+        self.take(Settle(self.now, call_id, Settlement(kind, **more)))
 
     def wait(self, seconds: float) -> None:
         self.now += timedelta(seconds=seconds)
 
-    def _settle(self) -> None:
-        self.raw_trace += self.run.take_trace()
+    def take(self, given: Input) -> Ready | Waiting | Stopped | None:
+        """Give the run an input."""
+        work = apply(self.program, self.run, given)
+        made = self.run.take_trace()
+        self.journal.append((self.run.position, given, made))
+        self.raw_trace += made
+        if self.states is not None:
+            self.states.append(dump_run(self.run))
         if self.reloading:
             self.run = load_run(dump_run(self.run))
+        self._forget_ended()
+        return work
+
+    def _forget_ended(self) -> None:
         self.pending = {call_id: call for call_id, call in self.pending.items() if call_id in self.run.calls}
 
 

@@ -1,14 +1,14 @@
 """A second interpreter of plans: recursive, without a scheduler, without persistence, and without failures.
 
-It shares no code with the kernel and copies whatever it touches. Items of a concurrent loop run one after another, each
-on a copy of the state; their writes are applied afterwards, in order.
+It shares no code with the kernel and copies whatever it touches. Items of a concurrent loop, and branches, run one
+after another, each on a copy of the state; their writes are applied afterwards, in order.
 """
 
 import json
 import re
 from collections.abc import Callable, Iterator
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 Json = dict[str, Any]
@@ -90,6 +90,20 @@ class Workflow:
                 break
         for log in logs:
             for target, reducer, incoming in log:
+                self.write(target, reducer, incoming)
+        return "done"
+
+    def do_parallel(self, step_id: str, step: Json) -> str:
+        branches = [
+            replace(
+                self, state=deepcopy(self.state), prefix=(*self.prefix, step_id, name), context={**self.context}, log=[]
+            )
+            for name in step["branches"]
+        ]
+        for branch, first in zip(branches, step["branches"].values(), strict=True):
+            branch.go(first)
+        for branch in branches:
+            for target, reducer, incoming in branch.log:
                 self.write(target, reducer, incoming)
         return "done"
 

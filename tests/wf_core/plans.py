@@ -81,6 +81,8 @@ class Where:
     loops: tuple[tuple[str, bool], ...] = ()
     """Names of the items, the outermost first, and whether the item is a list."""
     concurrent: bool = False
+    branch: bool = False
+    """Inside a branch of a parallel step, so that the workflow cannot end here."""
     serial: bool = False
     """The innermost loop is serial, so that a break may leave it."""
     plans: int = 0
@@ -120,6 +122,7 @@ class Writer:
         if self.budget[0] > 0:
             kinds += [self.fork, self.pick, self.turns]
             kinds += [self.loop] * (3 if len(where.loops) < 3 else 0)
+            kinds += [self.parallel]
             kinds += [self.child] * (2 if where.plans < 2 else 0)
         return self.one_of(*kinds)(after, where)
 
@@ -169,7 +172,7 @@ class Writer:
     def fork(self, after: str, where: Where) -> str:
         if where.serial and self.chance(40):
             other = BREAK
-        elif not where.loops and self.chance(30):
+        elif not where.loops and not where.branch and self.chance(30):
             other = self.add("end", {"type": "end", "outcome": self.one_of("ok", "alt")})
         else:
             other = self.block(after, where)
@@ -206,6 +209,12 @@ class Writer:
         if self.chance(30):
             step["routes"]["completed_with_errors"] = self.join(after, where)
         return self.add("each", {"type": "foreach", **step})
+
+    def parallel(self, after: str, where: Where) -> str:
+        inside = replace(where, concurrent=True, serial=False, branch=True)
+        names = self.draw(st.lists(st.sampled_from(["left", "right", "x"]), min_size=1, unique=True))
+        branches = {name: self.block(END, inside) if self.chance(80) else END for name in names}
+        return self.add("split", {"type": "parallel", "branches": branches, "routes": {"done": after}})
 
     def child(self, after: str, where: Where) -> str:
         inner = Writer(self.draw, self.safe, self.budget)

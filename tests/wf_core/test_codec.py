@@ -21,6 +21,7 @@ from tests.wf_core.kernel import (
     loop,
     node,
     output_of,
+    parallel,
     path,
     plan,
 )
@@ -30,7 +31,7 @@ from wf_core.runtime import Waiting, complete
 
 GOLDEN = Path(__file__).parent / "codec" / "golden"
 ODD: list[Any] = [10**30, 1.0, -0.5, "é𝄞\u0000", None, {"": []}]
-PEOPLE = ["done", "broken", "ask Ada", "ask Grace", "flaky", "slow"]
+PEOPLE = ["done", "broken", "ask Ada", "ask Grace", "flaky", "slow", "both"]
 
 CHILD = plan(
     {
@@ -53,19 +54,28 @@ def is_(word: str, yes: str, no: str) -> dict[str, Any]:
     return check({"op": "matches", "left": path("context.x"), "right": {"value": f"^{word}"}}, yes, no)
 
 
+CALLED: dict[str, Any] = {
+    "input": {"who": path("context.x"), "number": path("context.x_index")},
+    "output": {"state.seen": "who", "state.sum": "number"},
+}
+
 PLAN = plan(
     {
         "each": each("asked", over="input.people", max_active=2, on_item_error={"collect_to": "state.errors"}),
         "asked": is_("ask", "child", "lost"),
-        "lost": is_("broken", "give_up", "call"),
+        "lost": is_("broken", "give_up", "both"),
+        "both": is_("both", "split", "rare"),
+        "rare": is_("slow", "once", "call"),
         "give_up": node("ops.call", input={"who": path("context.x")}),
         "call": node(
             "ops.call",
-            "__end__",
-            input={"who": path("context.x"), "number": path("context.x_index")},
-            output={"state.seen": "who", "state.sum": "number"},
+            **CALLED,
             retry={"initial_delay_seconds": 30},
         ),
+        "once": node("ops.once", **CALLED),
+        "split": parallel({"left": "left", "right": "right", "none": "__end__"}),
+        "left": node("ops.call", **CALLED),
+        "right": ask(request={"who": path("context.x")}, resume={"state.seen": "reply"}),
         "child": child(
             CHILD,
             "call",
@@ -91,14 +101,16 @@ def outside(given: dict[str, Any]) -> Any:
 
 
 def driver() -> Driver:
-    return begin(PLAN, {"people": PEOPLE}, fakes={"ops.call": outside}, contracts={"ops.call": IDEMPOTENT})
+    fakes = {"ops.call": outside, "ops.once": outside}
+    return begin(PLAN, {"people": PEOPLE}, fakes=fakes, contracts={"ops.call": IDEMPOTENT})
 
 
 def paused() -> Driver:
     """Come to a point at which a run holds a bit of everything.
 
     An item that ended, one that failed for good, questions of two children inside serial loops, one of them answered
-    while every place was taken, a call that waits for its next attempt, and one in flight.
+    while every place was taken, a call that waits for its next attempt, one in doubt, and one in flight, which is in a
+    branch beside a question.
     """
     drive = driver()
     drive.look()
@@ -107,6 +119,8 @@ def paused() -> Driver:
     drive.wait(1.5)
     drive.look()
     drive.deliver("c3")
+    drive.crash()
+    drive.look()
     drive.answer({"reply": "hello"}, "int_2")
     drive.look()
     return drive
@@ -119,6 +133,8 @@ def test_a_run_stored_by_any_version_goes_on_to_the_same_end(version: int) -> No
     drive.fakes = {"ops.call": lambda given: given}
     (in_flight,) = drive.run.calls.values()
     complete(drive.program, drive.run, in_flight.id, outcome="ok", output=in_flight.input, now=drive.now)
+    for call_id in list(drive.run.doubts):
+        drive.settle(call_id, "completed", output={"who": "slow", "number": 5})
     while drive.go().status == "interrupted":
         question = next(iter(drive.run.interrupts.values()))
         if question.path[1] == "2":
@@ -127,7 +143,7 @@ def test_a_run_stored_by_any_version_goes_on_to_the_same_end(version: int) -> No
             drive.answer({"reply": str(question.payload)}, question.id)
     assert output_of(drive.run)["state"] == {
         "odd": ODD,
-        "seen": ["done", "ask Ada", "ask Grace", "flaky", "slow"],
+        "seen": ["done", "ask Ada", "ask Grace", "flaky", "slow", "both", "{'who': 'both'}"],
         "errors": [
             {
                 "index": 1,
@@ -136,7 +152,7 @@ def test_a_run_stored_by_any_version_goes_on_to_the_same_end(version: int) -> No
             }
         ],
         "replies": ["hello", "{'who': 'ask Grace', 'what': 'second'}"],
-        "sum": 14,
+        "sum": 20,
     }
 
 
@@ -152,10 +168,10 @@ def test_a_run_that_was_loaded_is_written_as_it_was_read(version: int) -> None:
         assert dump_run(load_run(stored)) == stored
 
 
-def test_the_golden_run_waits_for_a_time_a_call_and_an_answer_and_holds_an_answered_item_back() -> None:
+def test_the_golden_run_waits_for_a_time_a_call_an_answer_and_a_person_and_holds_an_item_back() -> None:
     drive = paused()
     assert isinstance(drive.look(), Waiting)
     kinds = sorted(type(frame.activity).__name__ for frame in drive.run.frames.values())
-    assert kinds == ["Asking", "Calling", "Delayed", "InChild", "InChild", "Looping", "Looping", "Looping"]
+    assert kinds == ["Asking"] * 2 + ["Calling", "Delayed", "Doubtful"] + ["InChild"] * 2 + ["Looping"] * 4
     assert [frame.parked for frame in drive.run.frames.values()].count(True) == 1
-    assert len(drive.run.lineages) == 4
+    assert len(drive.run.lineages) == 7

@@ -3,91 +3,23 @@
 `pytest tests/wf_core/test_runtime.py --hypothesis-profile thorough` looks far longer.
 """
 
+from copy import deepcopy
 from random import Random
 from typing import Any
 
-from hypothesis import HealthCheck, assume, event, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, event, given
 
 from tests.wf_core import naive
-from tests.wf_core.kernel import Driver, Json, begin
+from tests.wf_core.kernel import Json, begin
+from tests.wf_core.outside import EXAMPLES, MOST_EVENTS, SEEDS, TROUBLE, Outside, play
 from tests.wf_core.plans import CONTRACTS, INPUTS, Behaviour, plans
 from tests.wf_core.validation.plans import by_source
 from wf_core.codec import dump_run, load_run
-from wf_core.runtime import Invocation, Ready, Stopped, Waiting
 from wf_core.runtime.linking import link
+from wf_core.runtime.program import LoopCode
 from wf_core.runtime.tree import descend
-from wf_core.state import Calling, Delayed, Frame, Looping, RunState
+from wf_core.state import FINAL, Calling, Delayed, Frame, Looping, RunState
 from wf_core.validation.read import read_plan
-
-EXAMPLES = settings(
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-
-SEEDS = st.integers(0, 2**32)
-TROUBLE = st.sampled_from([0, 10, 40])
-
-MOST_EVENTS = 2_000
-"""A plan that multiplies its own lists goes on for too long to learn anything more from it."""
-
-Event = tuple[str, str]
-
-
-class Outside:
-    """Plays the outside for one run, one event at a time."""
-
-    def __init__(self, drive: Driver, behaviour: Behaviour) -> None:
-        self.drive = drive
-        self.behaviour = behaviour
-        self.due: Any = None
-
-    @property
-    def run(self) -> RunState:
-        return self.drive.run
-
-    def look(self) -> None:
-        work = self.drive.look()
-        while isinstance(work, Ready):
-            work = self.drive.look()
-        self.due = work.until if isinstance(work, Waiting) else None
-        assert isinstance(work, Stopped) == (not self.drive.pending and self.due is None)
-
-    def events(self) -> list[Event]:
-        """Say what could happen next."""
-        calls = [("call", call_id) for call_id in self.drive.pending]
-        answers = [("answer", interrupt_id) for interrupt_id in self.run.interrupts]
-        return calls + answers + ([("time", "")] if self.due is not None else [])
-
-    def happen(self, what: Event) -> None:
-        match what:
-            case ("call", call_id):
-                self.drive.deliver(call_id, self._act)
-            case ("answer", interrupt_id):
-                question = self.run.interrupts[interrupt_id]
-                outcome, payload = self.behaviour.answer(question.path, question.payload)
-                self.drive.answer(payload, interrupt_id, outcome=outcome)
-            case _:
-                self.drive.now = max(self.drive.now, self.due)
-                self.look()
-
-    def _act(self, call: Invocation) -> Any:
-        return self.behaviour.call(call.capability, call.path, call.input, call.attempt)
-
-
-def play(document: Json, given: Any, behaviour: Behaviour, order: int) -> RunState:
-    """Run a plan to its end; `order` says what happens next wherever there is a choice."""
-    outside = Outside(begin(document, given, contracts=CONTRACTS), behaviour)
-    chance = Random(order)
-    outside.look()
-    for _ in range(MOST_EVENTS):
-        events = outside.events()
-        if not events:
-            return outside.run
-        outside.happen(chance.choice(events))
-        if chance.random() < 0.7 or not outside.events():
-            outside.look()
-    assume(False)
-    raise AssertionError
 
 
 @EXAMPLES
@@ -148,6 +80,65 @@ def test_the_order_in_which_things_end_changes_nothing_of_the_output(
 
 
 @EXAMPLES
+@given(plans(), INPUTS, SEEDS, TROUBLE, SEEDS)
+def test_a_run_that_is_taken_over_at_any_point_and_settled_in_any_way_comes_to_an_end(
+    document: Json, given: Any, seed: int, trouble: int, order: int
+) -> None:
+    """Every state on the way is one that can be stored; nothing is left at the end."""
+    outside = Outside(begin(document, given, contracts=CONTRACTS), Behaviour(seed, trouble))
+    attempts: dict[str, int] = {}
+
+    def look_around() -> None:
+        if not outside.run.ready:
+            assert_places_are_kept(outside.run)
+        assert_derived_is_as_it_was(outside)
+        for call_id, call in outside.run.calls.items():
+            assert call.attempt >= attempts.get(call_id, 1)
+            attempts[call_id] = call.attempt
+
+    run = outside.play(Random(order), crashes=0.15, after=look_around)
+    assert run.status in FINAL
+    assert (run.frames, run.lineages, run.calls, run.interrupts, run.delays, run.doubts) == ({}, {}, {}, {}, {}, {})
+    event(run.status)
+
+
+@EXAMPLES
+@given(plans(), INPUTS, SEEDS, TROUBLE, SEEDS)
+def test_what_was_in_flight_when_a_run_is_taken_over_begins_again_or_is_in_doubt(
+    document: Json, given: Any, seed: int, trouble: int, order: int
+) -> None:
+    outside = Outside(begin(document, given, contracts=CONTRACTS), Behaviour(seed, trouble))
+    chance = Random(order)
+    outside.look()
+    for _ in range(chance.randrange(8)):
+        if events := outside.events():
+            outside.happen(chance.choice(events))
+            outside.look()
+    lost = deepcopy(outside.run.calls)
+    doubted = outside.run.doubts.keys()
+    outside.crash()
+    once = {call_id for call_id, call in lost.items() if not CONTRACTS[call.capability].hints.repeatable}
+    assert outside.run.doubts.keys() == once | doubted
+    outside.look()
+    for call_id in lost.keys() - once:
+        begun = outside.run.calls[call_id]
+        assert (begun.attempt, begun.input) == (lost[call_id].attempt + 1, lost[call_id].input)
+    outside.drive.cancel("enough")
+    assert load_run(dump_run(outside.run)).doubts == {}
+
+
+@EXAMPLES
+@given(plans(safe=True), INPUTS, SEEDS, SEEDS)
+def test_crashes_change_nothing_of_the_output_where_a_person_says_what_became_of_each_call(
+    document: Json, given: Any, seed: int, order: int
+) -> None:
+    expected = play(document, given, Behaviour(seed), order)
+    drive = begin(document, given, contracts=CONTRACTS, reloading=True)
+    run = Outside(drive, Behaviour(seed), words=("completed", "retry")).play(Random(order), crashes=0.15)
+    assert repr((run.outcome, run.output)) == repr((expected.outcome, expected.output))
+
+
+@EXAMPLES
 @given(plans())
 def test_every_plan_that_is_tried_here_is_valid(document: Json) -> None:
     report = read_plan(document, sources=by_source(CONTRACTS))
@@ -157,16 +148,15 @@ def test_every_plan_that_is_tried_here_is_valid(document: Json) -> None:
 def assert_places_are_kept(run: RunState) -> None:
     """See that no loop has more items executing than it allows, and that none waits for a place that is free."""
     for frame in run.frames.values():
-        step = frame.program.plan.steps[frame.step_id]
         if isinstance(frame.activity, Looping):
             loop = frame.activity
-            width = step.max_active if step.mode == "concurrent" else 1
+            code: LoopCode = frame.program.steps[frame.step_id]
             busy = [number for number in loop.active.values() if executes(run, run.frames[number])]
-            assert len(busy) == loop.places <= width
-            assert not loop.parked or len(busy) == width
+            assert len(busy) == loop.places <= code.width
+            assert not loop.parked or len(busy) == code.width
             more = loop.next_index < len(loop.items) and not loop.broken
-            free = step.mode == "concurrent" or not loop.active
-            assert not (more and free and len(busy) < width) or frame.parked
+            free = code.concurrent or not loop.active
+            assert not (more and free and len(busy) < code.width) or frame.parked
 
 
 def executes(run: RunState, frame: Frame) -> bool:

@@ -3,12 +3,13 @@
 They stand in a journal whose format has a version of its own; a reader of an older one upgrades its lines.
 """
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from wf_core.codec.fields import Fields, corrupt
 from wf_core.errors import NotJson
 from wf_core.jsonvalue import dumps, loads
+from wf_core.runtime.faults import storable, storable_failure
 from wf_core.runtime.inputs import Cancel, Complete, Fail, Input, NextWork, Recover, Resume, Settle
 from wf_core.runtime.work import Answer, CallFailure, Settlement
 
@@ -16,7 +17,11 @@ Json = dict[str, Any]
 
 
 def dump_input(given: Input) -> bytes:
-    """Write an input."""
+    """Write an input that was applied.
+
+    Raises:
+        NotJson: the result of a call is none; every other input is written as the kernel took it.
+    """
     return dumps(_input(given))
 
 
@@ -30,18 +35,24 @@ def load_journal(lines: list[bytes]) -> list[tuple[int, Input, int]]:
 
 
 def _input(given: Input) -> Json:
-    now = given.now.isoformat()
+    now = given.now.astimezone(UTC).isoformat()
     match given:
         case NextWork():
             return {"kind": "next_work", "now": now}
         case Complete(_, call_id, outcome, output):
             return {"kind": "complete", "now": now, "call_id": call_id, "outcome": outcome, "output": output}
         case Fail(_, call_id, failure, jitter):
-            return {"kind": "fail", "now": now, "call_id": call_id, "failure": _failure(failure), "jitter": jitter}
+            return {
+                "kind": "fail",
+                "now": now,
+                "call_id": call_id,
+                "failure": _failure(failure),
+                "jitter": float(jitter),
+            }
         case Resume(_, answer):
             return {"kind": "resume", "now": now, "answer": _answer(answer)}
         case Cancel(_, reason):
-            return {"kind": "cancel", "now": now, "reason": reason}
+            return {"kind": "cancel", "now": now, "reason": _text(reason)}
         case Recover():
             return {"kind": "recover", "now": now}
         case Settle(_, call_id, settlement):
@@ -49,12 +60,8 @@ def _input(given: Input) -> Json:
 
 
 def _failure(failure: CallFailure) -> Json:
-    return {
-        "code": failure.code,
-        "message": failure.message,
-        "executed": failure.executed,
-        "details": failure.details,
-    }
+    told = storable_failure(failure)
+    return {"code": told.code, "message": told.message, "executed": told.executed, "details": told.details}
 
 
 def _answer(answer: Answer) -> Json:
@@ -73,8 +80,12 @@ def _settlement(settlement: Settlement) -> Json:
         "kind": settlement.kind,
         "outcome": settlement.outcome,
         "output": settlement.output,
-        "message": settlement.message,
+        "message": _text(settlement.message),
     }
+
+
+def _text(told: str | None) -> str | None:
+    return None if told is None else storable(told)
 
 
 def _read_line(line: bytes, where: str) -> tuple[int, Input, int]:
@@ -114,7 +125,10 @@ def _read_fail(fields: Fields, now: datetime) -> Fail:
         failure = CallFailure(
             told.of(str, "code"), told.of(str, "message"), told.of(bool, "executed"), told.object("details")
         )
-    return Fail(now, fields.of(str, "call_id"), failure, fields.of(float, "jitter"))
+    jitter = fields.of(float, "jitter")
+    if not 0 <= jitter <= 1:
+        raise corrupt(f"{fields.where}.jitter", "is not from 0 to 1")
+    return Fail(now, fields.of(str, "call_id"), failure, jitter)
 
 
 def _read_answer(value: Any, where: str) -> Answer:

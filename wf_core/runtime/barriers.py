@@ -1,10 +1,10 @@
-"""Where concurrent foreach items' writes meet.
+"""Where the writes of concurrent items, and of branches, meet.
 
 Owns the order in which sibling writes are reduced (item index, then write order) and the refusal of writes that cannot
-meet. Which writes an item can *see* is decided in `wf_core.state.layers`; opening and closing items in `foreach`.
+meet. Which writes an item can *see* is decided in `wf_core.state.layers`; opening and closing items in `loops`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from wf_core.errors import StepFailed
 from wf_core.paths import format_path
@@ -13,18 +13,23 @@ from wf_core.runtime.patches import merge_writes
 from wf_core.runtime.targets import Segments, StateShape
 from wf_core.state import Layer, Write
 
+Name = Callable[[int], str]
+"""What an item is called in messages, by its index."""
 
-def meet(shape: StateShape, layer: Layer, writes: Mapping[int, Sequence[Write]]) -> None:
+_ITEM: Name = "item {}".format
+
+
+def meet(shape: StateShape, layer: Layer, writes: Mapping[int, Sequence[Write]], name: Name = _ITEM) -> None:
     """Commit the writes of all items to the layer below them, as one patch.
 
     Raises:
         StepFailed: `conflicting_writes`, `state_invalid`, `reducer_type_error`; nothing was committed.
     """
-    refuse_conflicts(writes)
+    refuse_conflicts(writes, name)
     merge_writes(shape, layer, [writes[index] for index in sorted(writes)])
 
 
-def refuse_conflicts(writes: Mapping[int, Sequence[Write]]) -> None:
+def refuse_conflicts(writes: Mapping[int, Sequence[Write]], name: Name = _ITEM) -> None:
     """Refuse writes of several items to one path whose reducer does not allow it, or to a path and to one inside it.
 
     Raises:
@@ -39,19 +44,19 @@ def refuse_conflicts(writes: Mapping[int, Sequence[Write]]) -> None:
     for path, items in writers.items():
         if len(items) > 1 and not (len(reducers[path]) == 1 and reducers[path] <= MERGEABLE):
             first, second = sorted(items)[:2]
-            raise _conflict(path, first, path, second)
+            raise _conflict(name, path, first, path, second)
         for depth in range(1, len(path)):
             outer = path[:depth]
             others = writers.get(outer, set()) - items if len(items) == 1 else writers.get(outer)
             if others:
-                raise _conflict(outer, min(others), path, next(iter(sorted(items - {min(others)})), min(items)))
+                raise _conflict(name, outer, min(others), path, next(iter(sorted(items - {min(others)})), min(items)))
 
 
-def _conflict(one: Segments, first: int, other: Segments, second: int) -> StepFailed:
+def _conflict(name: Name, one: Segments, first: int, other: Segments, second: int) -> StepFailed:
     one_text, other_text = format_path(("state", *one)), format_path(("state", *other))
     return StepFailed(
         "conflicting_writes",
-        f"Item {first} writes {one_text} and item {second} writes {other_text}; these writes cannot be merged. "
-        "Give the path a reducer such as append, or let each item write a path of its own.",
+        f"{one_text} is written by {name(first)} and {other_text} by {name(second)}; these writes cannot be merged. "
+        "Give the path a reducer such as append, or let each of them write a path of its own.",
         details={"items": [first, second], "paths": [one_text, other_text]},
     )

@@ -1,9 +1,13 @@
 """Finding a call of a run, wherever the run keeps it."""
 
+import re
+
 from wf_core.errors import RunRefused
 from wf_core.runtime.linking import link
 from wf_core.runtime.program import NodeCode, Program
 from wf_core.state import Call, Calling, Doubtful, Frame, RunState
+
+_CALL_ID = re.compile(r"c([1-9][0-9]{0,17})")
 
 
 class UnknownCall(RunRefused, LookupError):
@@ -41,13 +45,14 @@ def in_doubt(run: RunState, call_id: str) -> tuple[Frame, NodeCode, Call]:
         CallAlreadyCompleted: the call is not, or no longer, in doubt.
         UnknownCall: there never was such a call.
     """
-    if call_id not in run.doubts:
-        number = call_id.removeprefix("c")
-        if number.isdecimal() and 0 < int(number) < run.counters.call:
+    number = run.doubts.get(call_id)
+    if number is None:
+        made = _CALL_ID.fullmatch(call_id)
+        if made is not None and int(made[1]) < run.counters.call:
             text = f"The call {call_id} of the run {run.run_id} is not in doubt: it has ended, or it is under way."
             raise CallAlreadyCompleted(text, hint="What was told first stays.", details={"call_id": call_id})
         raise UnknownCall(f"The run {run.run_id} has no call {call_id}.", details={"call_id": call_id})
-    frame = run.frames[run.doubts[call_id]]
+    frame = run.frames[number]
     if not isinstance(frame.activity, Doubtful):
         raise AssertionError("a call in doubt is that of a frame that waits for it")
     return frame, _node(frame), frame.activity.call

@@ -46,9 +46,9 @@ def start(program: Program, *, run_id: str, input: JsonValue) -> RunState:
 
 def next_work(program: Program, run: RunState, *, now: datetime) -> Ready | Waiting | Stopped:
     """Execute whatever needs nobody outside, and say what is needed: calls, a time to wait for, or an answer."""
+    link(run, program)
     if run.status != "running":
         return Stopped(run.status)
-    link(run, program)
     turn = Turn(run, now)
     _wake_due(run, now)
     calls: list[Invocation] = []

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from wf_core.errors import NotJson, StepFailed
 from wf_core.jsonvalue import JsonValue
 from wf_core.jsonvalue import check as check_json
+from wf_core.runtime.work import CallFailure
 from wf_core.schemas import Check
 
 
@@ -39,6 +40,16 @@ def refuse_deep(code: str, what: str, value: JsonValue) -> None:
         check_json(value, "value")
     except NotJson as bad:
         raise StepFailed(code, f"{what} cannot be stored: {bad.reason}.", details=bad.details) from bad
+
+
+def storable_failure(failure: CallFailure) -> CallFailure:
+    """Give what an attempt failed of as it can be stored: a failure is taken whatever it brings."""
+    try:
+        check_json(failure.details, "details")
+        details = failure.details
+    except NotJson as bad:
+        details: dict[str, JsonValue] = {"refused": str(bad)}
+    return CallFailure(storable(failure.code), storable(failure.message), failure.executed, details)
 
 
 def storable(text: str) -> str:

@@ -139,7 +139,6 @@ def finish(run: RunState, status: RunStatus) -> None:
     run.calls.clear()
     run.interrupts.clear()
     run.delays.clear()
-    run.doubts.clear()
     run.scopes = {number: scope for number, scope in run.scopes.items() if number == 0}
 
 

@@ -98,12 +98,12 @@ def replay(program: Program, run: RunState, journal: Iterable[tuple[int, Input, 
     """
     for position, given, entries in journal:
         before = run.trace_count
+        if position != run.position + 1:
+            raise _astray(run, position, f"it does not follow {run.position}")
         try:
             apply(program, run, given)
-        except (RunRefused, KeyError) as exc:
+        except (RunRefused, KeyError, OverflowError) as exc:
             raise _astray(run, position, f"the run refuses it ({exc})") from exc
-        if run.position != position:
-            raise _astray(run, position, f"it leads to {run.position}")
         if run.trace_count - before != entries:
             raise _astray(run, position, f"it made {entries} trace entries and now makes {run.trace_count - before}")
     run.take_trace()

@@ -79,8 +79,6 @@ def _derive_activity(run: RunState) -> None:
         match frame.activity:
             case Delayed(due_at=due_at) if frame.id not in coming:
                 run.delays[frame.id] = due_at
-            case Doubtful(call=call):
-                run.doubts[call.id] = frame.id
             case _:
                 pass
         if not frame.parked and (frame.id in coming or isinstance(frame.activity, (Calling, Delayed))):

@@ -45,7 +45,7 @@ def visit_loop(turn: Turn, frame: Frame, code: LoopCode, loop: Looping) -> None:
 def _give_up(turn: Turn, frame: Frame, code: LoopCode, loop: Looping) -> None:
     """End the loop with the first failure, and the items that still go on with it."""
     first = min(loop.failures)
-    reason = f"{frame.step_id} ended because its item {code.label(first)} failed."
+    reason = f"{frame.step_id} ended because its {code.name(first)} failed."
     note_cancelled(turn, descend(turn.run, frame), reason)
     pass_on(turn, frame, loop.failures[first])
 
@@ -80,7 +80,7 @@ def _close(turn: Turn, frame: Frame, code: LoopCode, loop: Looping) -> None:
         if code.collect_to is not None:
             for index, error in loop.failures.items():
                 writes[index] = [_collected(code.collect_to, loop, index, error)]
-        meet(frame.program.shape, frame.layer, writes)
+        meet(frame.program.shape, frame.layer, writes, code.name)
     outcome = WITH_ERRORS if failed and WITH_ERRORS in code.step.routes else DONE
     advance(turn, frame, outcome, output={"items": len(loop.items), "failed": len(loop.failures)})
 

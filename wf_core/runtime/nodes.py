@@ -8,7 +8,7 @@ from wf_core.calls.contract import ERROR_OUTCOME
 from wf_core.calls.retry import delay, may_retry, side_effects
 from wf_core.errors import NotJson, StepFailed
 from wf_core.jsonvalue import JsonValue, check, dumps
-from wf_core.runtime.faults import storable
+from wf_core.runtime.faults import storable_failure
 from wf_core.runtime.flow import advance, fail_step
 from wf_core.runtime.outputs import map_result, require
 from wf_core.runtime.patches import apply_writes
@@ -70,7 +70,7 @@ def visit_due(turn: Turn, frame: Frame, code: NodeCode, call: Call) -> Invocatio
 def complete_call(turn: Turn, frame: Frame, code: NodeCode, call: Call, outcome: str, output: JsonValue) -> None:
     """Take the result of a call."""
     turn.run.calls.pop(call.id, None)
-    known = _known_effects(code, call, executed=True)
+    known = known_effects(code, call, executed=True)
     try:
         judge(code, outcome, output)
         _succeed(turn, frame, code, call, outcome, output)
@@ -88,7 +88,7 @@ def fail_call(turn: Turn, frame: Frame, code: NodeCode, call: Call, failure: Cal
     turn.run.calls.pop(call.id, None)
     retry = code.step.retry
     if retry is not None and may_retry(retry, code.contract.hints, attempt=call.attempt, executed=failure.executed):
-        call.side_effects = _known_effects(code, call, executed=failure.executed)
+        call.side_effects = known_effects(code, call, executed=failure.executed)
         due_at = turn.now + delay(retry, attempt=call.attempt, jitter=jitter)
         frame.activity = Delayed(due_at, call)
         turn.run.delays[frame.id] = due_at
@@ -98,19 +98,20 @@ def fail_call(turn: Turn, frame: Frame, code: NodeCode, call: Call, failure: Cal
 
 def give_up(turn: Turn, frame: Frame, code: NodeCode, call: Call, failure: CallFailure) -> None:
     """End a step whose call failed for good: by the route `error`, or in failure."""
-    known = _known_effects(code, call, executed=failure.executed)
+    failure = storable_failure(failure)
+    known = known_effects(code, call, executed=failure.executed)
     if (
         failure.code == CAPABILITY_ERROR
         and ERROR_OUTCOME in code.contract.outcomes
         and ERROR_OUTCOME in code.step.routes
     ):
         try:
-            _succeed(turn, frame, code, call, ERROR_OUTCOME, {"message": storable(failure.message)})
+            _succeed(turn, frame, code, call, ERROR_OUTCOME, {"message": failure.message})
             return
         except StepFailed as failed:
             error = failed
     else:
-        error = StepFailed(storable(failure.code), storable(failure.message), details=_storable_details(failure))
+        error = StepFailed(failure.code, failure.message, details=failure.details)
     fail_step(turn, frame, error, side_effects=known, input=call.input)
 
 
@@ -128,7 +129,7 @@ def note_cancelled(turn: Turn, frames: Iterable[Frame], message: str) -> SideEff
                 executed = False
             case _:
                 continue
-        known = _known_effects(code, call, executed=executed)
+        known = known_effects(code, call, executed=executed)
         if known == "unknown":
             together = known
         error = RunError("cancelled", message, frame.step_id, (*frame.prefix, frame.step_id), frame.attempt, known)
@@ -136,18 +137,9 @@ def note_cancelled(turn: Turn, frames: Iterable[Frame], message: str) -> SideEff
     return together
 
 
-def _known_effects(code: NodeCode, call: Call, *, executed: bool) -> SideEffects:
+def known_effects(code: NodeCode, call: Call, *, executed: bool) -> SideEffects:
     """Say what is known of a call's effects, its earlier attempts included."""
     return "unknown" if call.side_effects == "unknown" else side_effects(code.contract.hints, executed=executed)
-
-
-def _storable_details(failure: CallFailure) -> dict[str, JsonValue]:
-    """Give what a failure tells for machines, as far as it is JSON: a failure is taken whatever it brings."""
-    try:
-        check(failure.details, "details")
-    except NotJson as bad:
-        return {"refused": str(bad)}
-    return failure.details
 
 
 def _sleep(turn: Turn, frame: Frame, call: Call) -> None:
@@ -172,10 +164,7 @@ def judge(code: NodeCode, outcome: str, output: JsonValue) -> None:
     if outcome not in code.contract.outcomes:
         declared = ", ".join(code.contract.outcomes)
         raise StepFailed("output_invalid", f"{code.capability} answered {outcome!r}; it declares {declared}.")
-    if outcome == ERROR_OUTCOME:
-        if ERROR_OUTCOME not in code.step.routes:
-            raise StepFailed(CAPABILITY_ERROR, _message(output), details={"output": output})
-    else:
+    if outcome != ERROR_OUTCOME:
         require("output_invalid", f"The result of {code.capability}", code.output_check, output, "output")
 
 
@@ -185,6 +174,8 @@ def _succeed(turn: Turn, frame: Frame, code: NodeCode, call: Call, outcome: str,
     Raises:
         StepFailed: nothing was written.
     """
+    if outcome == ERROR_OUTCOME and ERROR_OUTCOME not in code.step.routes:
+        raise StepFailed(CAPABILITY_ERROR, _message(output), details={"output": output})
     entries = code.error_output if outcome == ERROR_OUTCOME else code.output
     changes = apply_writes(frame.program.shape, frame.layer, map_result(entries, output)) if entries else None
     advance(turn, frame, outcome, input=call.input, output=output, state_changes=changes)

@@ -7,11 +7,7 @@ from wf_core.state import Frame, Looping
 
 
 def visit_parallel(turn: Turn, frame: Frame, code: ParallelCode) -> None:
-    """Open all branches.
-
-    Raises:
-        StepFailed: no branch has a step, and what follows failed.
-    """
+    """Open all branches."""
     loop = Looping(list(code.names))
     frame.activity = loop
     visit_loop(turn, frame, code, loop)

@@ -103,6 +103,10 @@ class ForeachCode:
         """Name an item in paths."""
         return str(index)
 
+    def name(self, index: int) -> str:
+        """Name an item in messages."""
+        return f"item {index}"
+
 
 @dataclass(frozen=True, slots=True)
 class ParallelCode:
@@ -126,6 +130,10 @@ class ParallelCode:
     def label(self, index: int) -> str:
         """Name a branch in paths."""
         return self.names[index]
+
+    def name(self, index: int) -> str:
+        """Name a branch in messages."""
+        return f"branch {self.names[index]}"
 
 
 @dataclass(frozen=True, slots=True)

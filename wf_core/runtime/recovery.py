@@ -9,7 +9,7 @@ from datetime import datetime
 from wf_core.errors import InvalidResult, NotJson, StepFailed
 from wf_core.runtime.calls import in_doubt, in_flight
 from wf_core.runtime.linking import link
-from wf_core.runtime.nodes import CAPABILITY_ERROR, complete_call, give_up, judge
+from wf_core.runtime.nodes import CAPABILITY_ERROR, complete_call, give_up, judge, known_effects
 from wf_core.runtime.program import NodeCode, Program
 from wf_core.runtime.tree import Turn, admit, rest
 from wf_core.runtime.work import CallFailure, Settlement
@@ -18,15 +18,16 @@ from wf_core.state import Delayed, Doubtful, RunState
 
 def recover(program: Program, run: RunState, *, now: datetime) -> None:
     """Take over a run whose process died: each call that was in flight begins again at once, or is in doubt."""
+    link(run, program)
     for call_id in list(run.calls):
         frame, code, call = in_flight(program, run, call_id)
         del run.calls[call_id]
+        call.side_effects = known_effects(code, call, executed=True)
         if code.contract.hints.repeatable:
             frame.activity = Delayed(now, call)
             run.delays[frame.id] = now
         else:
             frame.activity = Doubtful(call)
-            run.doubts[call_id] = frame.id
             rest(run, frame)
 
 
@@ -42,7 +43,6 @@ def settle(program: Program, run: RunState, call_id: str, settlement: Settlement
     if settlement.kind == "completed":
         _require_result(code, settlement)
     turn = Turn(run, now)
-    del run.doubts[call_id]
     run.status = "running"
     match settlement.kind:
         case "completed":

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from wf_core.runtime.program import LoopCode, Program
-from wf_core.state import Asking, Calling, Delayed, Doubtful, Frame, InChild, Layer, Lineage, Looping, Role, RunState
+from wf_core.state import Asking, Calling, Delayed, Frame, InChild, Layer, Lineage, Looping, Role, RunState
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,24 +106,8 @@ def admit(run: RunState, frame: Frame, *, within: Frame | None = None) -> None:
 
 def prune(run: RunState, frame: Frame) -> None:
     """Remove a frame and everything below it: calls (their driver is to cancel them), questions, writes, scopes."""
-    for child in list(children(run, frame)):
-        prune(run, child)
-    match frame.activity:
-        case Calling(call=call):
-            run.calls.pop(call, None)
-        case Delayed():
-            run.delays.pop(frame.id, None)
-        case Doubtful(call=call):
-            run.doubts.pop(call.id, None)
-        case Asking(interrupt=interrupt):
-            run.interrupts.pop(interrupt, None)
-        case _:
-            pass
-    rest(run, frame)
-    del run.frames[frame.id]
-    run.lineages.pop(frame.id, None)
-    if frame.role == "child":
-        del run.scopes[frame.scope]
+    for below in reversed(list(descend(run, frame))):
+        _remove(run, below)
 
 
 def children(run: RunState, frame: Frame) -> Iterator[Frame]:
@@ -140,9 +124,12 @@ def children(run: RunState, frame: Frame) -> Iterator[Frame]:
 
 def descend(run: RunState, frame: Frame) -> Iterator[Frame]:
     """Yield a frame and every frame below it."""
-    yield frame
-    for child in children(run, frame):
-        yield from descend(run, child)
+    # A stack of its own: loops and child workflows may nest deeper than Python's.
+    waiting = [frame]
+    while waiting:
+        current = waiting.pop()
+        yield current
+        waiting += reversed(list(children(run, current)))
 
 
 def attach(run: RunState, frame: Frame, program: Program) -> None:
@@ -154,6 +141,23 @@ def attach(run: RunState, frame: Frame, program: Program) -> None:
         frame.prefix = (*outer.prefix, outer.step_id)
         if frame.index is not None:
             frame.prefix += (outer.program.steps[outer.step_id].label(frame.index),)
+
+
+def _remove(run: RunState, frame: Frame) -> None:
+    match frame.activity:
+        case Calling(call=call):
+            run.calls.pop(call, None)
+        case Delayed():
+            run.delays.pop(frame.id, None)
+        case Asking(interrupt=interrupt):
+            run.interrupts.pop(interrupt, None)
+        case _:
+            pass
+    rest(run, frame)
+    del run.frames[frame.id]
+    run.lineages.pop(frame.id, None)
+    if frame.role == "child":
+        del run.scopes[frame.scope]
 
 
 def _shift(run: RunState, frame: Frame, by: int) -> None:

@@ -28,7 +28,7 @@ class Invocation:
     """Counts from 1."""
     timeout_seconds: float | None
     repeatable: bool
-    """Whether it may be made again without asking anybody. If not, that it begins has to be stored before it is made."""
+    """Whether it may be made again without asking anybody. If not, that it begins is to be stored before it is made."""
 
 
 @dataclass(frozen=True, slots=True)

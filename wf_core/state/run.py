@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from wf_core.jsonvalue import JsonValue
-from wf_core.state.frames import Frame, RunError
+from wf_core.state.frames import Doubtful, Frame, RunError
 from wf_core.state.layers import Layer
 from wf_core.state.pending import Call, Interrupt
 
@@ -76,11 +76,16 @@ class RunState:
     # Not stored.
     delays: dict[int, datetime] = field(default_factory=dict[int, datetime], repr=False, compare=False)
     """Frame -> when it is due, of the frames that wait for a time."""
-    doubts: dict[str, int] = field(default_factory=dict[str, int], repr=False, compare=False)
-    """Call -> frame, of the calls in doubt, in the order in which they came into it."""
     fresh_trace: list[bytes] = field(default_factory=list[bytes], repr=False, compare=False)
     linked: Any = field(default=None, repr=False, compare=False)
     """The program whose parts the frames hold."""
+
+    @property
+    def doubts(self) -> dict[str, int]:
+        """Call -> frame, of the calls in doubt, in the order of the frames."""
+        return {
+            frame.activity.call.id: frame.id for frame in self.frames.values() if isinstance(frame.activity, Doubtful)
+        }
 
     def take_trace(self) -> list[bytes]:
         """Drain the trace entries made since the last take, each one JSON object without a newline."""
