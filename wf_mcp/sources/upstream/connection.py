@@ -174,7 +174,9 @@ class Connector:
         )
 
     async def _not_connected(self, reason: str, process: Process) -> SourceUnavailable:
-        if process.noise:
+        if process.fault is not None:
+            reason = process.fault
+        elif process.noise:
             reason += f", and it writes to stdout what is no MCP ({process.noise} lines)"
         if words := await process.last_words():
             reason += f". Its last words: {presentable(words, self._redactor).removesuffix('.')}"

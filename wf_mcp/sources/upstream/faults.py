@@ -10,6 +10,7 @@ from mcp.types import (
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
     MISSING_REQUIRED_CLIENT_CAPABILITY,
+    PARSE_ERROR,
     REQUEST_TIMEOUT,
     UNSUPPORTED_PROTOCOL_VERSION,
 )
@@ -39,6 +40,8 @@ _NOT_EXECUTED = frozenset(
 _UNREACHABLE = frozenset({NOT_SENT, SESSION_GONE})
 _SAID_BY_THE_SDK = ("Connection closed", "SSE stream ")
 """How the SDK reports a lost connection, under a code that servers use for errors of their own."""
+_CANNOT_READ = "Failed to parse "
+"""How the SDK reports over HTTP that an answer is no message; it shows the answer."""
 
 
 class EndlessListing(Exception):
@@ -74,13 +77,15 @@ def failed_call(tool: str, error: BaseException, redactor: Redactor) -> CallFail
     if is_lost(error) and not is_session_gone(error):
         return CallFailed(
             "connection_lost",
-            f"The server ended the connection during the call of {tool}.",
+            f"The connection ended during the call of {tool}.",
             executed=True,
             hint="Whether the call had an effect is unknown. The next call connects again.",
         )
     match error:
         case MCPError() if error.code == REQUEST_TIMEOUT:
             return CallFailed("timeout", f"{tool} did not answer in time.", executed=True)
+        case MCPError() if error.code == PARSE_ERROR and error.message.startswith(_CANNOT_READ):
+            return CallFailed("output_invalid", f"The answer of {tool} cannot be read.", executed=True)
         case MCPError():
             code = "source_unavailable" if error.code in _UNREACHABLE else "capability_error"
             executed = error.code not in _NOT_EXECUTED

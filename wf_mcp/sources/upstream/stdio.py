@@ -1,7 +1,7 @@
 """A process of an upstream server, spoken to over stdio.
 
-What it writes to stderr goes to our log without secrets; that its process ended, or that it writes to stdout what is
-no MCP, is noticed at once.
+What it writes to stderr goes to our log without secrets. That its process ended, or answered what cannot be read, is
+noticed at once; a little of what is no MCP on its stdout is overlooked.
 """
 
 import logging
@@ -17,9 +17,13 @@ from mcp import StdioServerParameters
 from mcp.client._transport import TransportStreams
 from mcp.client.stdio import stdio_client
 from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 
 from wf_mcp.config import McpServer, Redactor
 from wf_mcp.sources.threads import ThreadedWork
+
+MOST_NOISE = 1000
+"""Lines on stdout that are no MCP, before the server is given up."""
 
 _LONGEST_LINE = 8192
 _LAST_WORDS_SECONDS = 0.5
@@ -37,9 +41,22 @@ class Process:
         """Set when the process has closed its stdout: it ended, or as good as."""
         self.noise = 0
         """Lines on its stdout that are no MCP."""
+        self.fault: str | None = None
+        """Why it was given up, as the end of a sentence that begins with the server."""
         self._redactor = redactor
         self._lines: deque[str] = deque(maxlen=1)
         self._reading: ThreadedWork[None] | None = None
+
+    def overlook(self, error: Exception) -> bool:
+        """Tell whether a line on its stdout that is no MCP can be overlooked: it is not what somebody waits for."""
+        self.noise += 1
+        if _is_message(error):
+            self.fault = "it answered what cannot be read"
+        elif self.noise > MOST_NOISE:
+            self.fault = "it writes to stdout what is no MCP, without end"
+        if self.fault is not None:
+            logger.warning("The connection to %s is ended: %s", self.name, self.fault)
+        return self.fault is None
 
     def open_stderr(self) -> TextIO:
         """Give a file for the process to use as its stderr; the caller closes it once the process has it."""
@@ -69,6 +86,8 @@ async def stdio_transport(server: McpServer, folder: Path, process: Process) -> 
     parameters = StdioServerParameters(
         command=server.command, args=server.args, env=server.env, cwd=folder / (server.cwd or ".")
     )
+    # What is no UTF-8 is then a line that cannot be read; by itself the SDK would wait for the process to end.
+    parameters = parameters.model_copy(update={"encoding_error_handler": "surrogateescape"})
     with process.open_stderr() as stderr:
         async with stdio_client(parameters, stderr) as (reading, writing), anyio.create_task_group() as tasks:
             stderr.close()
@@ -78,8 +97,10 @@ async def stdio_transport(server: McpServer, folder: Path, process: Process) -> 
                 try:
                     async with sending:
                         async for message in reading:
-                            process.noise += isinstance(message, Exception)
-                            await sending.send(message)
+                            if not isinstance(message, Exception):
+                                await sending.send(message)
+                            elif not process.overlook(message):
+                                break
                 except (anyio.BrokenResourceError, anyio.ClosedResourceError):
                     pass  # we are the ones who ended it
                 finally:
@@ -91,3 +112,21 @@ async def stdio_transport(server: McpServer, folder: Path, process: Process) -> 
                     yield receiving, writing
             finally:
                 tasks.cancel_scope.cancel()
+
+
+def _is_message(error: Exception) -> bool:
+    """Tell whether a line that is no MCP was meant as a message, from the error of reading it."""
+    if not isinstance(error, ValidationError):
+        return False
+    line: object = error.errors(include_url=False, include_context=False)[0]["input"]
+    if isinstance(line, dict):
+        return "jsonrpc" in line or "id" in line
+    return isinstance(line, str) and line.lstrip().startswith("{")
+
+
+def _is_no_noise(record: logging.LogRecord) -> bool:
+    return record.funcName != "_parse_line"
+
+
+# The SDK logs a traceback for every line that is no MCP, however many there are.
+logging.getLogger("mcp.client.stdio").addFilter(_is_no_noise)

@@ -2,8 +2,8 @@
 
     python raw.py [MODE ...]
 
-Modes: `silent` never answers, `noisy` writes what is no MCP first, `exit` ends at once, `twice` lists without end,
-`schema=JSON` is the output schema of `judged`.
+Modes: `silent` never answers, `noisy` writes what is no MCP first, `babble` does not stop to, `exit` ends at once,
+`twice` lists without end, `schema=JSON` is the output schema of `judged`.
 """
 
 import json
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 MODES = sys.argv[1:]
-SCHEMA: dict[str, Any] = next((json.loads(mode[7:]) for mode in MODES if mode.startswith("schema=")), {})
+SCHEMA: dict[str, Any] = next((json.loads(mode[7:]) for mode in MODES if mode.startswith("schema=")), dict[str, Any]())
 TOOLS: list[dict[str, Any]] = [
     {
         "name": "echo",
@@ -25,7 +25,7 @@ TOOLS: list[dict[str, Any]] = [
     },
     {"name": "tell", "inputSchema": {"type": "object"}},
     {"name": "remote", "inputSchema": {"type": "object", "properties": {"x": {"$ref": "https://example.com/s"}}}},
-    *({"name": name, "inputSchema": {"type": "object"}} for name in ("die", "hang", "fail", "raw", "grow")),
+    *({"name": name, "inputSchema": {"type": "object"}} for name in ("die", "hang", "fail", "raw", "grow", "write")),
     {"name": "promise", "inputSchema": {"type": "object"}, "outputSchema": {"type": "object"}},
     {"name": "judged", "inputSchema": {"type": "object"}, "outputSchema": {"type": "object", **SCHEMA}},
 ]
@@ -45,6 +45,9 @@ def call(request: Any, name: str, given: dict[str, Any]) -> None:
         case "tell":
             text = {"pid": os.getpid(), "cwd": str(Path.cwd()), "env": dict(os.environ)}[given["what"]]
             send({"id": request, "result": {"content": [{"type": "text", "text": str(text)}]}})
+        case "write":
+            sys.stdout.buffer.write(given["line"].replace("ID", str(request)).encode("latin-1") + b"\n")
+            sys.stdout.buffer.flush()
         case "fail":
             send({"id": request, "error": given})
         case "raw":
@@ -87,6 +90,8 @@ def answer(message: dict[str, Any]) -> None:
 
 if "exit" in MODES:
     sys.exit("no key sesame-street in /etc/passwd")
+while "babble" in MODES:
+    sys.stdout.write("Welcome!\n" * 100)
 if "noisy" in MODES:
     sys.stdout.write("Welcome!\n")
     sys.stdout.flush()

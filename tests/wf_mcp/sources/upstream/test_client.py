@@ -30,7 +30,7 @@ async def test_every_page_of_tools_is_offered_and_unusable_ones_are_told(open_so
     async with open_source(raw_server()) as source:
         offered = await source.capabilities()
 
-        assert list(offered) == ["echo", "tell", "die", "hang", "fail", "raw", "grow", "promise", "judged"]
+        assert list(offered) == ["echo", "tell", "die", "hang", "fail", "raw", "grow", "write", "promise", "judged"]
         assert [diagnostic.message.partition(":")[0] for diagnostic in source.status().diagnostics] == [
             "up.remote is not offered"
         ]
@@ -70,6 +70,34 @@ async def test_an_answer_that_is_no_result_is_output_invalid(open_source: Open, 
 
         assert (failed.code, failed.executed) == ("output_invalid", True)
         assert "sesame" not in str(failed)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '{"jsonrpc": "2.0", "id": ID, "result": {"content": [], "x": "\\ud800"}}',
+        '{"jsonrpc": "2.0", "id": ID, "result": {"content": [], "x": ' + "1" * 5000 + "}}",
+        '{"jsonrpc": "2.0", "id": ID, "result": {"content": [], "x": ' + "[" * 400 + "]" * 400 + "}}",
+        '{"jsonrpc": "2.0", "id": ID, "result": []}',
+        '{"jsonrpc": "2.0", "id": ID, "resu',
+        '{"jsonrpc": "2.0", "id": ID, "result": {"content": [], "x": "\xff"}}',
+    ],
+    ids=["surrogate", "digits", "levels", "shape", "half", "bytes"],
+)
+async def test_an_answer_that_cannot_be_read_ends_the_calls_that_wait(
+    answer: str, open_source: Open, context: CallContext
+) -> None:
+    async with open_source(raw_server()) as source:
+        failed = await failure(source, context, "write", line=answer)
+
+        assert (failed.code, failed.executed) == ("connection_lost", True)
+        assert (await source.call("echo", {"value": 1}, context)).output == {"value": 1}
+
+
+async def test_a_little_noise_on_stdout_ends_nothing(open_source: Open, context: CallContext) -> None:
+    async with open_source(raw_server()) as source:
+        noise = 'Welcome!\n{"level": "info"}\n[1]\n{"jsonrpc": "2.0", "id": ID, "result": {"content": []}}'
+        assert (await source.call("write", {"line": noise}, context)).outcome == "ok"
 
 
 @pytest.mark.parametrize(

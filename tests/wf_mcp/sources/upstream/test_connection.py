@@ -47,6 +47,16 @@ async def test_a_server_that_never_answers_is_given_up_after_the_limit(open_sour
     assert "it did not answer within 0.5 seconds, and it writes to stdout what is no MCP (1 lines)" in told
 
 
+async def test_a_server_that_only_babbles_is_given_up_at_once_and_said_once(
+    open_source: Open, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_source(raw_server("babble")) as source:
+        told = await reason(source)
+
+    assert "it writes to stdout what is no MCP, without end" in told
+    assert len(caplog.records) == 1
+
+
 async def test_an_endless_listing_is_given_up(open_source: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "MOST_PAGES", 3)
     async with open_source(raw_server("twice")) as source:

@@ -18,7 +18,7 @@ async def test_what_a_server_offers_is_unknown_before_the_first_use(open_source:
 
         await source.capabilities()
 
-        assert (source.status().state, source.status().capability_count) == ("ready", 9)
+        assert (source.status().state, source.status().capability_count) == ("ready", 10)
 
 
 async def test_a_server_that_is_switched_off_is_never_started(
