@@ -15,8 +15,11 @@ ORDERLY_SECONDS = 10.0
 """An upstream that ignores the end of its stdin, and SIGTERM, takes about five."""
 
 
-async def until_told(serve: Callable[[], Awaitable[None]]) -> int | None:
-    """Serve until that ends by itself, or a signal ends it; give the exit status that the signal stands for."""
+async def until_told(serve: Callable[[], Awaitable[None]], bound: Callable[[int], None]) -> int | None:
+    """Serve until that ends by itself, or a signal ends it; give the exit status that the signal stands for.
+
+    `bound` gets that status before anything is closed.
+    """
     status: int | None = None
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with anyio.create_task_group() as tasks:
@@ -25,7 +28,7 @@ async def until_told(serve: Callable[[], Awaitable[None]]) -> int | None:
                 nonlocal status
                 async for number in signals:
                     status = 128 + number
-                    _bound(status)
+                    bound(status)
                     tasks.cancel_scope.cancel()
                     return
 
@@ -35,7 +38,7 @@ async def until_told(serve: Callable[[], Awaitable[None]]) -> int | None:
     return status
 
 
-def _bound(status: int) -> None:
+def end_in_time(status: int) -> None:
     """End the process with `status` if it has not ended in time."""
     timer = threading.Timer(ORDERLY_SECONDS, os._exit, (status,))
     timer.daemon = True

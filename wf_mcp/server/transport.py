@@ -14,7 +14,7 @@ import anyio
 from mcp.server.mcpserver import MCPServer
 
 from wf_mcp.errors import InvalidArgument
-from wf_mcp.server.ending import until_told
+from wf_mcp.server.ending import end_in_time, until_told
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -66,7 +66,7 @@ def serve_stdio(server: MCPServer[Any]) -> None:
     # A print is seen when it happens, not when a buffer is full.
     stdout.reconfigure(line_buffering=True)
     try:
-        status = anyio.run(until_told, server.run_stdio_async)
+        status = anyio.run(until_told, server.run_stdio_async, end_in_time)
     finally:
         # The transport has given fd 1 back; what a module left in the buffer of sys.stdout is flushed after this.
         os.dup2(sys.stderr.fileno(), 1)

@@ -6,13 +6,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import anyio
 import pytest
 
-from wf_mcp.server.ending import until_told
+from wf_mcp.server.ending import end_in_time, until_told
 
 HANDSHAKE = {
     "jsonrpc": "2.0",
@@ -49,15 +48,15 @@ def test_a_signal_ends_what_is_served_in_order(number: signal.Signals) -> None:
         finally:
             closed.append("in order")
 
-    assert anyio.run(until_told, serve) == 128 + number
-    assert closed == ["in order"]
+    told: list[int] = []
+    assert anyio.run(until_told, serve, told.append) == 128 + number
+    assert (told, closed) == ([128 + number], ["in order"])
 
 
 def test_what_ends_by_itself_has_no_status() -> None:
     async def serve() -> None: ...
 
-    serving: Callable[[], Awaitable[None]] = serve
-    assert anyio.run(until_told, serving) is None
+    assert anyio.run(until_told, serve, end_in_time) is None
 
 
 def test_what_hangs_does_not_hold_up_the_end() -> None:
@@ -74,7 +73,7 @@ async def serve():
         time.sleep(1000)
 
 ending.ORDERLY_SECONDS = 0.1
-ending.anyio.run(ending.until_told, serve)
+ending.anyio.run(ending.until_told, serve, ending.end_in_time)
 """
     assert subprocess.run([sys.executable, "-c", hang], check=False, timeout=20).returncode == 128 + signal.SIGTERM
 
