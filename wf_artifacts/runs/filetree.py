@@ -24,7 +24,7 @@ from wf_artifacts.runs.files.folder import LOCK, Found, RunFolder
 from wf_artifacts.runs.files.holder import Holder, new_files
 from wf_artifacts.runs.files.index import RunIndex
 from wf_artifacts.runs.files.keys import Keys
-from wf_artifacts.runs.models import Checkpoint, JournalRecord, RunRecord, RunStatus
+from wf_artifacts.runs.models import Checkpoint, JournalRecord, RunRecord
 from wf_artifacts.runs.rules import COMPARED_RUNS, RUNS, belongs, require_first_state, require_same_input
 from wf_artifacts.runs.store import Claim, Created
 from wf_artifacts.storage import atomic
@@ -35,6 +35,7 @@ from wf_artifacts.storage.pages import Page, collect, read_cursor
 from wf_artifacts.storage.threads import in_thread
 from wf_core.errors import StateError
 from wf_core.ids import DeploymentId, RunId, close_matches, is_id
+from wf_core.state import RunStatus
 
 _AT_ONCE_BYTES: Final = 64 * 1024
 """What is not longer than this takes less time to write than to hand to a thread."""

@@ -11,7 +11,7 @@ from typing import Any, Self, cast
 
 from wf_artifacts.errors import ClaimLost, RunBusy, RunNotFound
 from wf_artifacts.runs.environment import ENVIRONMENT, PinnedEnvironment
-from wf_artifacts.runs.models import RECORD, Checkpoint, JournalRecord, RunRecord, RunStatus
+from wf_artifacts.runs.models import RECORD, Checkpoint, JournalRecord, RunRecord
 from wf_artifacts.runs.rules import (
     COMPARED_RUNS,
     RUNS,
@@ -26,6 +26,7 @@ from wf_artifacts.runs.store import Claim, Created
 from wf_artifacts.storage.pages import Page, collect, descending
 from wf_core import jsonvalue
 from wf_core.ids import DeploymentId, RunId, close_matches
+from wf_core.state import RunStatus
 
 Key = tuple[str, DeploymentId, str]
 

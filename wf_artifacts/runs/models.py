@@ -2,15 +2,14 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
 from wf_artifacts.storage.documents import Format
 from wf_artifacts.storage.records import Array, Record, Time
 from wf_core.ids import ArtifactId, DeploymentId, RunId
-
-RunStatus = Literal["running", "interrupted", "completed", "failed", "cancelled"]
+from wf_core.state import RunStatus
 
 
 class RunRecord(Record):

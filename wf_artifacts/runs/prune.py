@@ -8,14 +8,12 @@ from datetime import datetime
 from typing import Final
 
 from wf_artifacts.errors import RunBusy, RunNotFound
-from wf_artifacts.runs.models import RunRecord, RunStatus
+from wf_artifacts.runs.models import RunRecord
 from wf_artifacts.runs.rules import RUNS
 from wf_artifacts.runs.store import RunStore
 from wf_artifacts.storage.pages import cursor_after
 from wf_core.ids import run_id
-
-ENDED: Final[frozenset[RunStatus]] = frozenset({"completed", "failed", "cancelled"})
-"""Every status that a run never leaves again."""
+from wf_core.state import FINAL, RunStatus
 
 _PAGE: Final = 100
 
@@ -25,7 +23,7 @@ async def prune(
     *,
     principal: str | None,
     before: datetime,
-    statuses: Collection[RunStatus] = ENDED,
+    statuses: Collection[RunStatus] = FINAL,
     dry_run: bool = False,
 ) -> AsyncIterator[RunRecord]:
     """Delete the runs that ended before a moment, and give each one that was, or with `dry_run` would be, deleted.
@@ -34,10 +32,10 @@ async def prune(
     Costs what the runs that began before that moment cost.
 
     Raises:
-        ValueError: a status is not among `ENDED`; nothing was deleted.
+        ValueError: a status is not one of `wf_core.state.FINAL`; nothing was deleted.
     """
-    if not ENDED.issuperset(statuses):
-        raise ValueError(f"only {', '.join(sorted(ENDED))} runs have ended")
+    if not FINAL.issuperset(statuses):
+        raise ValueError(f"only {', '.join(sorted(FINAL))} runs have ended")
     # Ids begin with the time of creation, so a run that begins later is not even looked at.
     begun_before = cursor_after(RUNS, run_id(before, 0))
     for status in sorted(statuses):

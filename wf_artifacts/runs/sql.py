@@ -15,7 +15,7 @@ from wf_artifacts.runs import reading, soundness
 from wf_artifacts.runs.checkpoints import named
 from wf_artifacts.runs.environment import ENVIRONMENT, PinnedEnvironment
 from wf_artifacts.runs.heads import Head, Heads
-from wf_artifacts.runs.models import RECORD, Checkpoint, JournalRecord, RunRecord, RunStatus
+from wf_artifacts.runs.models import RECORD, Checkpoint, JournalRecord, RunRecord
 from wf_artifacts.runs.reading import CHECKPOINT
 from wf_artifacts.runs.rows import columns, entry_rows, input_rows, key_digest, principal_digest, read_record
 from wf_artifacts.runs.rules import (
@@ -36,6 +36,7 @@ from wf_artifacts.storage.rows import LAST, list_rows
 from wf_artifacts.storage.threads import in_thread
 from wf_core.errors import StateError
 from wf_core.ids import DeploymentId, RunId, is_id
+from wf_core.state import RunStatus
 
 
 class SqlRuns:

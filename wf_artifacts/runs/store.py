@@ -11,9 +11,10 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from wf_artifacts.runs.environment import PinnedEnvironment
-from wf_artifacts.runs.models import Checkpoint, JournalRecord, RunRecord, RunStatus
+from wf_artifacts.runs.models import Checkpoint, JournalRecord, RunRecord
 from wf_artifacts.storage.pages import Page
 from wf_core.ids import DeploymentId, RunId
+from wf_core.state import RunStatus
 
 
 class Claim(Protocol):

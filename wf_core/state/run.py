@@ -13,6 +13,7 @@ from wf_core.state.pending import Call, Interrupt
 RunStatus = Literal["running", "interrupted", "completed", "failed", "cancelled"]
 
 FINAL: frozenset[RunStatus] = frozenset(("completed", "failed", "cancelled"))
+"""Every status that a run never leaves again."""
 
 
 @dataclass(slots=True)

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from tests.wf_artifacts.samples import LATER, NOW, Start, new_run_id, record, start_and_release
-from wf_artifacts.runs.models import RunStatus
-from wf_artifacts.runs.prune import ENDED, prune
+from wf_artifacts.runs.prune import prune
 from wf_artifacts.runs.store import RunStore
 from wf_core.ids import RunId
+from wf_core.state import FINAL, RunStatus
 
 pytestmark = pytest.mark.anyio
 
@@ -78,7 +78,7 @@ async def test_more_than_a_page_is_pruned(runs: RunStore, monkeypatch: pytest.Mo
 
 async def test_runs_that_began_later_are_not_even_read(runs: RunStore) -> None:
     """They cannot have ended before."""
-    assert set(STATUSES) > ENDED
+    assert set(STATUSES) > FINAL
     late = [record(new_run_id(number, LATER + timedelta(hours=1)), status="completed") for number in range(3)]
     await start_and_release(runs, record(status="completed"), *late)
     assert await pruned(runs) == {new_run_id()}

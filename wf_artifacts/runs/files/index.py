@@ -12,13 +12,14 @@ from typing import Final
 
 from wf_artifacts.errors import StoreError
 from wf_artifacts.runs.files.folder import Found
-from wf_artifacts.runs.models import RunRecord, RunStatus
+from wf_artifacts.runs.models import RunRecord
 from wf_artifacts.storage.connections import Connection
 from wf_artifacts.storage.derived import DerivedDatabase, Statements
 from wf_artifacts.storage.home import Home
 from wf_artifacts.storage.statements import Value
 from wf_core.errors import WfError
 from wf_core.ids import DeploymentId, RunId
+from wf_core.state import RunStatus
 
 _VERSION: Final = 1
 SCHEMA: Final = (

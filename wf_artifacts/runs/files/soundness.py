@@ -13,11 +13,11 @@ from typing import Final, Literal
 from wf_artifacts.errors import RunNotFound
 from wf_artifacts.runs.files.folder import Head, RunFolder
 from wf_artifacts.runs.files.trace import segment_path
-from wf_artifacts.runs.prune import ENDED
 from wf_artifacts.storage.atomic import is_temporary
 from wf_artifacts.storage.findings import MOVES_IT, Fault, Finding, LostAndFound, unreadable
 from wf_artifacts.storage.locks import is_locked, try_lock
 from wf_core.errors import StateError
+from wf_core.state import FINAL
 
 _OURS: Final = re.compile(r"(inputs_)?\d{6,}\.jsonl?")
 """The names of checkpoints, of segments of the trace, and of inputs."""
@@ -78,7 +78,7 @@ class _Run:
             try:
                 read()
             except StateError as error:
-                yield self._unreadable(path, error, ended=head.record.status in ENDED)
+                yield self._unreadable(path, error, ended=head.record.status in FINAL)
         with folder.home.translated(folder.journal):
             for path, error in folder.segments(head).damage(head.record.trace_count):
                 yield unreadable(folder.home.document(path), error)
