@@ -4,19 +4,19 @@ A document is `{"format": …, "version": …, "body": {…}}` in strict JSON (`
 with one names the document as the caller knows it, never by a path of the host.
 """
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from pydantic import ValidationError
 
 from wf_artifacts.storage.records import Record
 from wf_core.codec import envelope
+from wf_core.codec.envelope import Upgrade
 from wf_core.errors import FormatTooNew, StateCorrupt
 
 R = TypeVar("R", bound=Record)
-Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +37,23 @@ class Format(Generic[R]):
         """
         return envelope.dump(self.name, self.version, record.model_dump())
 
-    def decode(self, data: bytes, document: str) -> R:
-        """Read a record; `document` names it in errors.
+    def decode(self, data: bytes, document: str, **identity: object) -> R:
+        """Read a record; `document` names it in errors. It has the `identity` that its place promises.
 
         Raises:
-            StateCorrupt: it is damaged, truncated, or not this kind of document.
+            StateCorrupt: it is damaged, truncated, not this kind of document, or another's.
             FormatTooNew: a newer version wrote it.
         """
         with naming(document):
             body = envelope.load(data, format=self.name, supported=self.version, upgrades=self.upgrades)
         try:
-            return self.record.model_validate(body)
+            record = self.record.model_validate(body)
         except ValidationError as error:
             raise corrupt(document, _first_problem(error)) from error
+        for name, promised in identity.items():
+            if getattr(record, name) != promised:
+                raise corrupt(document, f"its {name} is {getattr(record, name)!r}")
+        return record
 
 
 def corrupt(document: str, reason: str) -> StateCorrupt:

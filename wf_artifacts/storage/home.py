@@ -9,7 +9,7 @@ from typing import TypeVar
 from anyio import CapacityLimiter
 
 from wf_artifacts.storage import atomic
-from wf_artifacts.storage.documents import Format, corrupt
+from wf_artifacts.storage.documents import Format
 from wf_artifacts.storage.faults import refusal
 from wf_artifacts.storage.locks import locked
 from wf_artifacts.storage.reading import open_document
@@ -59,13 +59,7 @@ class Home:
             StateError: it cannot be read, or is another's.
         """
         data = self.read(path)
-        if data is None:
-            return None
-        record = format.decode(data, self.document(path))
-        for name, value in identity.items():
-            if getattr(record, name) != value:
-                raise corrupt(self.document(path), f"its {name} is {getattr(record, name)!r}")
-        return record
+        return None if data is None else format.decode(data, self.document(path), **identity)
 
     def has(self, path: Path) -> bool:
         """Tell whether there is a file or a folder."""

@@ -38,11 +38,7 @@ def load(value: object, format: Format[R], document: str, **identity: object) ->
     Raises:
         StateCorrupt, FormatTooNew: it cannot be read, or is another's.
     """
-    record = format.decode(blob(value, document), document)
-    for name, promised in identity.items():
-        if getattr(record, name) != promised:
-            raise corrupt(document, f"its {name} is {getattr(record, name)!r}")
-    return record
+    return format.decode(blob(value, document), document, **identity)
 
 
 def list_rows(
