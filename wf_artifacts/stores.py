@@ -83,7 +83,7 @@ def open_stores(url: str) -> Stores:
     except ValueError:
         raise InvalidStoreUrl("it cannot be understood") from None
     if parts.scheme in {"postgresql", "postgres"}:
-        return _in(_postgres(url))
+        return _in_database(_postgres(url))
     if parts.query or parts.fragment or parts.netloc:
         raise InvalidStoreUrl("it says more than a scheme and a path")
     path = unquote(parts.path)
@@ -95,12 +95,12 @@ def open_stores(url: str) -> Stores:
             catalog, runs = FileTreeCatalog(home), FileTreeRuns(home)
             return Stores(catalog, runs, runs.close, examinations=(catalog.faults, runs.faults))
         case "sqlite" if path.removeprefix("/"):
-            return _in(_sqlite(Path(path.removeprefix("/"))))
+            return _in_database(_sqlite(Path(path.removeprefix("/"))))
         case _:
             raise InvalidStoreUrl("no store has such a scheme, or not with such a path")
 
 
-def _in(database: Database) -> Stores:
+def _in_database(database: Database) -> Stores:
     catalog, runs = SqlCatalog(database), SqlRuns(database)
 
     def shut() -> None:

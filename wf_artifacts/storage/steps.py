@@ -14,7 +14,7 @@ class Step:
     """An instant of a change."""
 
     act: str
-    """What is done: write, fsync, rename, remove …"""
+    """What is done: write, fsync, rename, unlink, commit …"""
     what: str
     """The name of the file, or what else is changed."""
     moment: Literal["before", "halfway", "after"]
