@@ -4,14 +4,27 @@ Owns the one table from error code to exit status and HTTP status. The errors th
 raise them.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
+from typing import Any, Final
 
 from wf_core.errors import WfError
+from wf_core.jsonvalue import JsonValue
 
 INTERNAL_ERROR = "internal_error"
+
+LONGEST_WORD: Final = 200
+"""Characters of an id, a path or another word that a message repeats."""
+
+LONGEST_TEXT: Final = 2000
+"""Characters of a text in an error."""
+
+MOST_ITEMS: Final = 100
+"""Items of a list in an error."""
+
+_LONG_WORD = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
 
 
 class InvalidArgument(WfError, ValueError):
@@ -135,16 +148,46 @@ def meaning(code: str) -> Meaning:
     return MEANINGS.get(code, Meaning(ExitStatus.FAILED, 502))
 
 
-def describe(error: Exception) -> dict[str, Any]:
-    """Give what may be shown of `error`: `{"code", "message", "hint", "details"}`.
+def describe(error: Exception, redact: Callable[[JsonValue], JsonValue] = lambda value: value) -> dict[str, Any]:
+    """Give what may be shown of `error`: `{"code", "message", "hint", "details"}`, through `redact`.
 
-    Of an error that is none of ours nothing is shown: its text may hold a path or a secret. The caller logs it.
+    Of what the caller passed it repeats the beginning alone. Of an error that is none of ours nothing is shown: its
+    text may hold a path or a secret. The caller logs it.
     """
-    if isinstance(error, WfError):
-        return {"code": error.code, "message": error.message, "hint": error.hint, "details": error.details}
+    if not isinstance(error, WfError):
+        return {
+            "code": INTERNAL_ERROR,
+            "message": "Something went wrong inside wf-mcp.",
+            "hint": "The log of the server on stderr says more. The stored runs are untouched.",
+            "details": {},
+        }
+    # What is cut could begin a secret that is not recognized any more.
+    shown: Any = redact({"message": error.message, "hint": error.hint, "details": error.details})
     return {
-        "code": INTERNAL_ERROR,
-        "message": "Something went wrong inside wf-mcp.",
-        "hint": "The log of the server on stderr says more. The stored runs are untouched.",
-        "details": {},
+        "code": error.code,
+        "message": abridge(shown["message"]),
+        "hint": None if shown["hint"] is None else abridge(shown["hint"]),
+        "details": _cut_all(shown["details"]),
     }
+
+
+def abridge(message: str) -> str:
+    """Cut a message that is too long to be read, and the words in it that are."""
+    return cut(_LONG_WORD.sub(lambda word: f"{word[0][:LONGEST_WORD]}…", message))
+
+
+def cut(text: str) -> str:
+    """Cut a text that is too long to be shown with an error."""
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"
+
+
+def _cut_all(value: JsonValue) -> JsonValue:
+    match value:
+        case str():
+            return cut(value)
+        case list():
+            return [_cut_all(item) for item in value[:MOST_ITEMS]]
+        case dict():
+            return {cut(key): _cut_all(item) for key, item in value.items()}
+        case _:
+            return value

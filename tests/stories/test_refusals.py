@@ -1,5 +1,6 @@
 """Requests that are refused, each with its code, and with every stored byte left as it was."""
 
+import json
 import re
 from typing import Any
 
@@ -201,7 +202,9 @@ async def test_five_megabytes_pass_through_and_seventeen_are_too_large(workplace
         await server.deploy(plan("echo", echo=echo))
         text = "é" * (5 * MEGABYTE // 2)
         done = await server.run("echo", text=text)
-        assert done["output"] == {"result": text}
+        assert done["output"]["result"]["bytes"] == len(json.dumps(text, ensure_ascii=False).encode())
+        whole = await server.client.read_resource(f"wf://runs/{done['run_id']}")
+        assert json.loads(whole.model_dump()["contents"][0]["text"])["output"] == {"result": text}
         error = await server.refuse(
             "run_deployment", deployment_id="echo", workflow_input={"text": "x" * (17 * MEGABYTE)}
         )

@@ -19,6 +19,16 @@ def test_an_error_of_ours_shows_code_message_hint_and_details() -> None:
     }
 
 
+def test_of_what_the_caller_passed_an_error_repeats_the_beginning() -> None:
+    long = "x" * 3_000_000
+    shown = describe(
+        InvalidArgument(f"There is no {long}.", hint=" ".join([long] * 30), details={long: [long] * 1000, "ids": [1]})
+    )
+    assert len(json.dumps(shown)) < 250_000
+    assert shown["message"] == f"There is no {'x' * 200}…"
+    assert shown["details"]["ids"] == [1]
+
+
 def test_a_foreign_error_shows_nothing_of_its_text() -> None:
     """SURFACE: a stack trace, a path of the host or a secret is never in an error."""
     shown = describe(RuntimeError("/home/alice/.ssh/id_rsa: hunter2"))

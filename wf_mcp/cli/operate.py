@@ -4,7 +4,7 @@ import logging
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import anyio
 import typer
@@ -14,6 +14,7 @@ from wf_core.errors import WfError
 from wf_mcp.app import App
 from wf_mcp.cli.output import console, show_error
 from wf_mcp.cli.place import Place
+from wf_mcp.config import Redactor
 from wf_mcp.errors import describe, meaning
 
 logger = logging.getLogger(__name__)
@@ -29,7 +30,11 @@ def operate(context: typer.Context, action: Callable[[App], Awaitable[T]], *, as
 
     async def act() -> T:
         async with App.open(home=place.home, config=place.config) as app:
-            return await action(app)
+            try:
+                return await action(app)
+            except WfError as error:
+                _redact(error, app.redactor)
+                raise
 
     return guard(lambda: anyio.run(act), as_json=as_json)
 
@@ -68,6 +73,13 @@ async def ticker(text: str) -> AsyncGenerator[Ticker]:
         return
     with err.status(text) as status:
         yield Ticker(status)
+
+
+def _redact(error: WfError, redactor: Redactor) -> None:
+    """Take what must not be shown out of an error while it is known what that is."""
+    error.message = redactor.text(error.message)
+    error.hint = None if error.hint is None else redactor.text(error.hint)
+    error.details = cast("dict[str, Any]", redactor.json(error.details))
 
 
 def _leaf(error: Exception) -> Exception:

@@ -5,6 +5,7 @@ from typing import Any, cast
 from wf_artifacts.clock import iso
 from wf_core.errors import InvalidPlan
 from wf_core.ids import ArtifactId
+from wf_core.jsonvalue import JsonValue
 from wf_core.validation import Report
 from wf_mcp.app import App
 from wf_mcp.operations import plans
@@ -23,7 +24,7 @@ from wf_mcp.operations.summaries import diagnose, unusable
 
 async def validate_workflow(app: App, *, plan: object) -> ValidationResult:
     """Report every issue of a plan at once. Nothing is stored."""
-    report = (await plans.read(app, plan)).report
+    report = (await plans.read(app, app.redactor.json(cast("JsonValue", plan)))).report
     return ValidationResult(valid=report.valid, issues=diagnose(report.issues))
 
 

@@ -3,9 +3,11 @@
 Filling them from stored records is the business of the operation (or of `summaries`) that answers them.
 """
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
+
+from wf_mcp.errors import abridge, cut
 
 RunStatus = Literal["running", "interrupted", "completed", "failed", "cancelled"]
 SummaryStatus = Literal["running", "interrupted", "completed", "failed", "cancelled", "unrunnable"]
@@ -13,6 +15,8 @@ Durability = Literal["steps", "stops"]
 ResumeReadiness = Literal["ready", "blocked", "not_applicable"]
 JsonObject = dict[str, Any]
 JsonSchema = dict[str, Any] | bool
+Words = Annotated[str, AfterValidator(abridge)]
+"""A text that may repeat what somebody passed."""
 
 
 class Answer(BaseModel):
@@ -26,9 +30,9 @@ class Diagnostic(Answer):
 
     severity: Literal["error", "warning"]
     code: str
-    message: str
-    hint: str | None = None
-    path: str | None = None
+    message: Words
+    hint: Words | None = None
+    path: Annotated[str, AfterValidator(cut)] | None = None
     """JSON pointer into the plan, where the matter stands in one."""
 
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from wf_core import jsonvalue
 from wf_core.errors import WfError
-from wf_mcp.errors import InvalidArgument, meaning
+from wf_mcp.errors import InvalidArgument, describe, meaning
 from wf_mcp.operations import artifacts, deployments, runs, traces
 from wf_mcp.operations.caller import LOCAL_MODEL
 
@@ -66,7 +66,7 @@ def add_resources(server: MCPServer[Any]) -> None:
         mime_type=JSON,
     )
     async def run(run_id: str, request: Request) -> str:
-        return await _json(runs.inspect_run(_app(request), run_id=run_id, wait_seconds=0, caller=LOCAL_MODEL))
+        return await _json(request, runs.inspect_run(_app(request), run_id=run_id, wait_seconds=0, caller=LOCAL_MODEL))
 
     @server.resource(
         "wf://runs/{run_id}/trace/{start}/{limit}",
@@ -78,7 +78,7 @@ def add_resources(server: MCPServer[Any]) -> None:
         page = traces.read_run_trace(
             _app(request), run_id=run_id, start=_whole("start", start), limit=_whole("limit", limit), caller=LOCAL_MODEL
         )
-        return await _json(page)
+        return await _json(request, page)
 
     @server.resource(
         "wf://artifacts/{artifact_id}/{version}",
@@ -88,7 +88,8 @@ def add_resources(server: MCPServer[Any]) -> None:
     )
     async def artifact(artifact_id: str, version: str, request: Request) -> str:
         return await _json(
-            artifacts.inspect_artifact(_app(request), artifact_id=artifact_id, version=_whole("version", version))
+            request,
+            artifacts.inspect_artifact(_app(request), artifact_id=artifact_id, version=_whole("version", version)),
         )
 
     @server.resource(
@@ -98,14 +99,14 @@ def add_resources(server: MCPServer[Any]) -> None:
         mime_type=JSON,
     )
     async def deployment(deployment_id: str, request: Request) -> str:
-        return await _json(deployments.inspect_deployment(_app(request), deployment_id=deployment_id))
+        return await _json(request, deployments.inspect_deployment(_app(request), deployment_id=deployment_id))
 
 
 def _app(request: Request) -> Any:
     return request.request_context.lifespan_context
 
 
-async def _json(answer: Awaitable[BaseModel]) -> str:
+async def _json(request: Request, answer: Awaitable[BaseModel]) -> str:
     """Give the answer as text, or the error in the protocol's words.
 
     Raises:
@@ -116,7 +117,8 @@ async def _json(answer: Awaitable[BaseModel]) -> str:
         return jsonvalue.dumps((await answer).model_dump(mode="json")).decode("utf-8")
     except WfError as error:
         kind = ResourceNotFoundError if meaning(error.code).http_status == 404 else ResourceError
-        raise kind(str(error)) from error
+        shown = describe(error, _app(request).redactor.json)
+        raise kind(" ".join(filter(None, (shown["message"], shown["hint"])))) from error
 
 
 def _whole(name: str, text: str) -> int:

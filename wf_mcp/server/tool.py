@@ -75,4 +75,4 @@ class WorkflowTool(Tool):
         except MCPError:
             raise
         except Exception as error:  # noqa: BLE001 - the boundary: `describe` decides what is shown of it
-            return results.failure(error, tool=self.name)
+            return results.failure(error, tool=self.name, redactor=call.app.redactor)

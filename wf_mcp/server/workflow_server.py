@@ -12,6 +12,7 @@ from mcp.types import (
 )
 
 from wf_core.ids import close_matches
+from wf_mcp.config import Redactor
 from wf_mcp.errors import InvalidArgument
 from wf_mcp.server import results
 from wf_mcp.server.completion import complete
@@ -48,5 +49,7 @@ class WorkflowServer(MCPServer["App"]):
         if name not in known:
             nearest = close_matches(name, known)
             hint = f"Did you mean {', '.join(nearest)}?" if nearest else "tools/list names every tool."
-            return results.failure(InvalidArgument(f"There is no tool {name!r}.", hint=hint), tool=name)
+            redactor = Redactor() if context is None else context.request_context.lifespan_context.redactor
+            error = InvalidArgument(f"There is no tool {name!r}.", hint=hint)
+            return results.failure(error, tool=name, redactor=redactor)
         return await super().call_tool(name, arguments, context)
