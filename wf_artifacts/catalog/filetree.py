@@ -10,15 +10,14 @@ from wf_artifacts.catalog.files.examination import CatalogExamination
 from wf_artifacts.catalog.files.tree import NUMBERS, CatalogTree, Numbers
 from wf_artifacts.catalog.models import ARTIFACT, DEPLOYMENT, Artifact, ArtifactListing, Deployment
 from wf_artifacts.catalog.references import ArtifactRef, require_reachable, require_unused
-from wf_artifacts.errors import ArtifactNotFound, DeploymentExists, DeploymentNotFound
+from wf_artifacts.catalog.rules import first_version, require_ids, taking_the_place_of
+from wf_artifacts.errors import ArtifactNotFound, DeploymentNotFound
 from wf_artifacts.storage import atomic
-from wf_artifacts.storage.digests import json_digest
 from wf_artifacts.storage.findings import Fault, LostAndFound
 from wf_artifacts.storage.home import FileTreeStore, Home
 from wf_artifacts.storage.identifiers import require_id
 from wf_artifacts.storage.pages import Page, ascending, collect
 from wf_artifacts.storage.threads import in_thread
-from wf_core import jsonvalue
 from wf_core.errors import StateError
 from wf_core.ids import ArtifactId, DeploymentId, close_matches
 
@@ -40,25 +39,16 @@ class FileTreeCatalog(FileTreeStore):
         required_capabilities: Sequence[str],
         now: datetime,
     ) -> Artifact:
-        require_id("an artifact", artifact_id)
-        plan = dict(plan)
-        jsonvalue.check(plan, "plan")
-        digest = json_digest(plan)
+        draft = first_version(
+            artifact_id, plan, description=description, required_capabilities=required_capabilities, now=now
+        )
         with self._changing(self._tree.artifacts / artifact_id):
             versions = self._tree.versions(artifact_id)
-            earlier = self._find(artifact_id, versions, digest)
+            earlier = self._find(artifact_id, versions, draft.digest)
             if earlier is not None:
                 return earlier
             reference = ArtifactRef(artifact_id, max([self._tree.numbers(artifact_id).last, *versions]) + 1)
-            artifact = Artifact(
-                artifact_id=artifact_id,
-                version=reference.version,
-                digest=digest,
-                plan=plan,
-                description=description,
-                required_capabilities=tuple(required_capabilities),
-                created_at=now,
-            )
+            artifact = draft.model_copy(update={"version": reference.version})
             atomic.replace_file(self._tree.artifact_path(reference), ARTIFACT.encode(artifact))
             return artifact
 
@@ -95,14 +85,10 @@ class FileTreeCatalog(FileTreeStore):
 
     @in_thread
     def save_deployment(self, deployment: Deployment, *, replace: bool) -> Deployment:
-        require_id("a deployment", deployment.deployment_id)
-        require_id("an artifact", deployment.artifact_id)
+        require_ids(deployment)
         with self._changing(self._tree.deployments):
             earlier = self._tree.deployment(deployment.deployment_id)
-            if earlier is not None:
-                if not replace:
-                    raise DeploymentExists(deployment.deployment_id)
-                deployment = deployment.model_copy(update={"created_at": earlier.created_at})
+            deployment = taking_the_place_of(earlier, deployment, replace=replace)
             require_reachable(deployment, self._tree.artifact)
             atomic.replace_file(self._tree.deployment_path(deployment.deployment_id), DEPLOYMENT.encode(deployment))
             return deployment

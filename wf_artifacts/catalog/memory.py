@@ -10,11 +10,10 @@ from typing import Any
 
 from wf_artifacts.catalog.models import ARTIFACT, DEPLOYMENT, Artifact, ArtifactListing, Deployment
 from wf_artifacts.catalog.references import ArtifactRef, require_reachable, require_unused
-from wf_artifacts.errors import ArtifactNotFound, DeploymentExists, DeploymentNotFound
-from wf_artifacts.storage.digests import json_digest
+from wf_artifacts.catalog.rules import first_version, require_ids, taking_the_place_of
+from wf_artifacts.errors import ArtifactNotFound, DeploymentNotFound
 from wf_artifacts.storage.identifiers import require_id
 from wf_artifacts.storage.pages import Page, ascending, collect
-from wf_core import jsonvalue
 from wf_core.ids import ArtifactId, DeploymentId, close_matches
 
 
@@ -36,24 +35,15 @@ class MemoryCatalog:
         required_capabilities: Sequence[str],
         now: datetime,
     ) -> Artifact:
-        require_id("an artifact", artifact_id)
-        plan = dict(plan)
-        jsonvalue.check(plan, "plan")
-        digest = json_digest(plan)
+        draft = first_version(
+            artifact_id, plan, description=description, required_capabilities=required_capabilities, now=now
+        )
         versions = self._versions.setdefault(artifact_id, {})
         for version in sorted(versions, reverse=True):
             earlier = ARTIFACT.decode(versions[version], artifact_id)
-            if earlier.digest == digest:
+            if earlier.digest == draft.digest:
                 return earlier
-        artifact = Artifact(
-            artifact_id=artifact_id,
-            version=self._last.get(artifact_id, 0) + 1,
-            digest=digest,
-            plan=plan,
-            description=description,
-            required_capabilities=tuple(required_capabilities),
-            created_at=now,
-        )
+        artifact = draft.model_copy(update={"version": self._last.get(artifact_id, 0) + 1})
         versions[artifact.version] = ARTIFACT.encode(artifact)
         self._last[artifact_id] = artifact.version
         return artifact
@@ -81,13 +71,10 @@ class MemoryCatalog:
             del versions[number]
 
     async def save_deployment(self, deployment: Deployment, *, replace: bool) -> Deployment:
-        require_id("a deployment", deployment.deployment_id)
-        require_id("an artifact", deployment.artifact_id)
-        if deployment.deployment_id in self._deployments:
-            if not replace:
-                raise DeploymentExists(deployment.deployment_id)
-            earlier = self._deployment(deployment.deployment_id)
-            deployment = deployment.model_copy(update={"created_at": earlier.created_at})
+        require_ids(deployment)
+        taken = deployment.deployment_id in self._deployments
+        earlier = self._deployment(deployment.deployment_id) if taken else None
+        deployment = taking_the_place_of(earlier, deployment, replace=replace)
         require_reachable(deployment, self._artifact)
         self._deployments[deployment.deployment_id] = DEPLOYMENT.encode(deployment)
         return deployment

@@ -14,7 +14,8 @@ from anyio import CapacityLimiter
 
 from wf_artifacts.catalog.models import ARTIFACT, DEPLOYMENT, Artifact, ArtifactListing, Deployment
 from wf_artifacts.catalog.references import ArtifactRef, require_reachable, require_unused
-from wf_artifacts.errors import ArtifactNotFound, DeploymentExists, DeploymentNotFound
+from wf_artifacts.catalog.rules import first_version, require_ids, taking_the_place_of
+from wf_artifacts.errors import ArtifactNotFound, DeploymentNotFound
 from wf_artifacts.storage.connections import Row
 from wf_artifacts.storage.database import Database, Transaction
 from wf_artifacts.storage.digests import json_digest
@@ -24,7 +25,6 @@ from wf_artifacts.storage.identifiers import require_id
 from wf_artifacts.storage.pages import Page
 from wf_artifacts.storage.rows import FIRST, examine, list_rows, load
 from wf_artifacts.storage.threads import in_thread
-from wf_core import jsonvalue
 from wf_core.errors import StateError
 from wf_core.ids import ArtifactId, DeploymentId, close_matches, is_id
 
@@ -63,27 +63,18 @@ class SqlCatalog:
         required_capabilities: Sequence[str],
         now: datetime,
     ) -> Artifact:
-        require_id("an artifact", artifact_id)
-        plan = dict(plan)
-        jsonvalue.check(plan, "plan")
-        digest = json_digest(plan)
+        draft = first_version(
+            artifact_id, plan, description=description, required_capabilities=required_capabilities, now=now
+        )
         with self._changing() as transaction:
-            earlier = _find(transaction, artifact_id, digest)
+            earlier = _find(transaction, artifact_id, draft.digest)
             if earlier is not None:
                 return earlier
             last = transaction.row("last_version", artifact_id=artifact_id)
-            artifact = Artifact(
-                artifact_id=artifact_id,
-                version=1 if last is None else last[0] + 1,
-                digest=digest,
-                plan=plan,
-                description=description,
-                required_capabilities=tuple(required_capabilities),
-                created_at=now,
-            )
+            artifact = draft if last is None else draft.model_copy(update={"version": last[0] + 1})
             key = {"artifact_id": artifact_id, "version": artifact.version}
             transaction.change("number_artifact", **key)
-            transaction.change("insert_version", **key, digest=digest, document=ARTIFACT.encode(artifact))
+            transaction.change("insert_version", **key, digest=artifact.digest, document=ARTIFACT.encode(artifact))
             return artifact
 
     @in_thread
@@ -114,14 +105,10 @@ class SqlCatalog:
 
     @in_thread
     def save_deployment(self, deployment: Deployment, *, replace: bool) -> Deployment:
-        require_id("a deployment", deployment.deployment_id)
-        require_id("an artifact", deployment.artifact_id)
+        require_ids(deployment)
         with self._changing() as transaction:
             earlier = _deployment(transaction, deployment.deployment_id)
-            if earlier is not None:
-                if not replace:
-                    raise DeploymentExists(deployment.deployment_id)
-                deployment = deployment.model_copy(update={"created_at": earlier.created_at})
+            deployment = taking_the_place_of(earlier, deployment, replace=replace)
             require_reachable(deployment, partial(_artifact, transaction))
             document = DEPLOYMENT.encode(deployment)
             transaction.change("put_deployment", deployment_id=deployment.deployment_id, document=document)
