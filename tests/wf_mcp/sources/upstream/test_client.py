@@ -100,19 +100,21 @@ async def test_a_little_noise_on_stdout_ends_nothing(open_source: Open, context:
         assert (await source.call("write", {"line": noise}, context)).outcome == "ok"
 
 
-@pytest.mark.parametrize(
-    ("schema", "value"),
-    [
-        ({"properties": {"value": {"pattern": "^(a+)+$"}}}, "a" * 40 + "!"),
-        ({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}, "x"),
-    ],
-)
-async def test_no_engine_but_ours_judges_what_a_tool_answered(
-    schema: dict[str, Any], value: str, open_source: Open, context: CallContext
-) -> None:
-    """The SDK's own check backtracks without end on the first schema and recurses without end on the second."""
-    async with open_source(raw_server(f"schema={json.dumps(schema)}")) as source:
+async def test_no_engine_but_ours_judges_what_a_tool_answered(open_source: Open, context: CallContext) -> None:
+    """The SDK's own check would backtrack without end."""
+    schema = json.dumps({"properties": {"value": {"pattern": "^(a+)+$"}}})
+    async with open_source(raw_server(f"schema={schema}")) as source:
+        value = "a" * 40 + "!"
         assert await source.call("judged", {"value": value}, context) == CallResult("ok", {"value": value})
+
+
+async def test_a_tool_whose_schema_loops_is_not_called(open_source: Open, context: CallContext) -> None:
+    """The SDK's own check would recurse without end, after the call."""
+    schema = json.dumps({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"})
+    async with open_source(raw_server(f"schema={schema}")) as source:
+        failed = await failure(source, context, "judged")
+
+        assert (failed.code, failed.executed) == ("capability_not_found", False)
 
 
 async def test_structured_content_that_was_declared_and_is_missing_is_output_invalid(
