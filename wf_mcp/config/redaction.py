@@ -1,9 +1,10 @@
 """Keeping secrets out of everything that is stored or shown."""
 
+import itertools
 import json
 import logging
 import re
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from urllib.parse import quote
 
@@ -22,13 +23,20 @@ class Redactor:
         self._pattern: re.Pattern[str] | None = None
 
     def add(self, value: str) -> None:
-        """Keep `value` out of everything from now on, also as it is spelled inside JSON and inside a URL."""
-        if len(value) < SHORTEST:
+        """Keep `value` out of everything from now on, each of its lines too, and also as JSON and URLs spell them."""
+        parts = {part for part in (value, value.strip(), *map(str.strip, value.splitlines())) if len(part) >= SHORTEST}
+        if not parts:
             return
-        self._secrets |= {value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], quote(value, "")}
+        for part in parts:
+            self._secrets |= {part, json.dumps(part)[1:-1], json.dumps(part, ensure_ascii=False)[1:-1], quote(part, "")}
         # The longest first: a secret may begin like another.
         longest_first = sorted(self._secrets, key=lambda secret: (-len(secret), secret))
         self._pattern = re.compile("|".join(map(re.escape, longest_first)))
+
+    @property
+    def longest(self) -> int:
+        """Characters of the longest secret: where a text is cut, as many before the cut may be the begin of one."""
+        return max(map(len, self._secrets), default=0)
 
     def text(self, text: str) -> str:
         """Give the text without secrets."""
@@ -44,9 +52,25 @@ class Redactor:
             case list():
                 return [self.json(item) for item in value]
             case dict():
-                return {self.text(key): self.json(item) for key, item in value.items()}
+                return {key: self.json(item) for key, item in self._with_keys_apart(value)}
             case _:
                 return value
+
+    def _with_keys_apart(self, value: Mapping[str, JsonValue]) -> Iterator[tuple[str, JsonValue]]:
+        """Yield the entries under keys without secrets, those that would become one key with a number."""
+        taken = {key for key in value if self.text(key) == key}
+        for key, item in value.items():
+            name = redacted = self.text(key)
+            if redacted != key:
+                name = next(each for each in _numbered(redacted) if each not in taken)
+                taken.add(name)
+            yield name, item
+
+
+def _numbered(text: str) -> Iterator[str]:
+    yield text
+    for number in itertools.count(2):
+        yield text.replace(REDACTED, f"{REDACTED[:-1]} {number}]", 1)
 
 
 @contextmanager

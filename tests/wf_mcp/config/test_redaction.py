@@ -29,6 +29,27 @@ def test_a_secret_is_found_as_json_and_urls_spell_it(redactor: Redactor) -> None
     assert redactor.text("https://x/?k=a%2Fb%20c%22d") == "https://x/?k=[redacted]"
 
 
+def test_keys_that_hold_secrets_stay_apart(redactor: Redactor) -> None:
+    value: JsonValue = {"sesame": 1, "sesame street": 2, "[redacted 2]": 3, "the sesame": 4, "the sesame street": 5}
+
+    assert redactor.json(value) == {
+        "[redacted]": 1,
+        "[redacted 3]": 2,
+        "[redacted 2]": 3,
+        "the [redacted]": 4,
+        "the [redacted 2]": 5,
+    }
+
+
+def test_each_line_of_a_secret_is_one_and_what_surrounds_it_is_not() -> None:
+    redactor = Redactor()
+    redactor.add(" first line \r\nab\nsecond line\n")
+
+    assert redactor.text("first line") == "[redacted]"
+    assert redactor.text("> second line <") == "> [redacted] <"
+    assert redactor.text("ab") == "ab"
+
+
 def test_what_is_too_short_to_be_a_secret_stays() -> None:
     redactor = Redactor()
     redactor.add("abc")

@@ -26,6 +26,7 @@ MOST_NOISE = 1000
 """Lines on stdout that are no MCP, before the server is given up."""
 
 _LONGEST_LINE = 8192
+"""Of stderr, in characters. The rest of a longer line is not shown."""
 _LAST_WORDS_SECONDS = 0.5
 """How long the end of stderr is waited for; a child of the server may hold it open."""
 
@@ -73,10 +74,18 @@ class Process:
 
     def _read(self, reading_end: int) -> None:
         with open(reading_end, encoding="utf-8", errors="replace") as stderr:  # a pipe has no path
-            while line := stderr.readline(_LONGEST_LINE):
-                if text := self._redactor.text(line.strip()):
+            is_begin = True
+            while piece := stderr.readline(_LONGEST_LINE):
+                is_end = piece.endswith("\n")
+                if is_begin and (text := self._shown(piece, is_whole=is_end or len(piece) < _LONGEST_LINE)):
                     self._lines.append(text)
                     logger.info("%s: %s", self.name, text)
+                is_begin = is_end
+
+    def _shown(self, line: str, *, is_whole: bool) -> str:
+        text = self._redactor.text(line.strip())
+        # The cut may go through a secret, of which a part would not be known as one.
+        return text if is_whole else f"{text[: -self._redactor.longest or None]}…"
 
 
 @asynccontextmanager

@@ -1,5 +1,6 @@
 """The process of an upstream server."""
 
+import sys
 from pathlib import Path
 
 import anyio
@@ -51,6 +52,23 @@ async def test_stderr_goes_to_the_log_without_secrets(
     assert process.noise == 1
     assert [message for message in caplog.messages if message.startswith("up: ")] == ["up: one [redacted]", "up: two"]
     assert capfd.readouterr().out == ""
+
+
+async def test_a_line_is_not_cut_in_the_middle_of_a_secret(
+    redactor: Redactor, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    process = Process("up", redactor)
+    script = "import sys; sys.stderr.write('x' * 8185 + 'sesame-street' + 'y' * 9000 + '\\nnext\\n')"
+    server = McpServer(command=sys.executable, args=["-c", script])
+
+    async with stdio_transport(server, tmp_path, process):
+        with anyio.fail_after(5):
+            await process.over.wait()
+
+    assert await process.last_words() == "next"
+    assert "sesa" not in caplog.text
+    assert f"{'x' * 8000}" in caplog.text
 
 
 async def test_what_holds_stderr_open_is_not_waited_for(redactor: Redactor, tmp_path: Path) -> None:
