@@ -10,6 +10,8 @@ SourceRecord = TypeVar("SourceRecord", McpServer, PythonModule)
 
 _NAME = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _SECRET_NAME = re.compile(r"auth|cookie|credential|key|pass|secret|token", re.IGNORECASE)
+_NO_SECRET = re.compile(r"HOME|USER|LOGNAME|PATH|PWD|SHELL|LANG|LC_[A-Z]+|TERM|TZ|TMPDIR|HOSTNAME")
+"""Variables that every process has. Their values stand in ordinary data, which must not change on the way."""
 _SCHEME = re.compile(r"^(?:Basic|Bearer|Token)\s+", re.IGNORECASE)
 
 
@@ -52,10 +54,13 @@ def names_in(record: McpServer | PythonModule) -> list[str]:
 def secrets_of(config: Config, environ: Mapping[str, str]) -> Iterator[str]:
     """Give every value that must never be shown: what `${NAME}` stands for, and credentials written in place.
 
+    What every process has, such as HOME and PATH, is no secret.
+
     Sources that are disabled count too: their values are no less secret.
     """
     for record in (*config.mcp_servers.values(), *config.python_sources.values()):
-        yield from (environ[name] for name in names_in(record) if name in environ)
+        names = (name for name in names_in(record) if not _NO_SECRET.fullmatch(name))
+        yield from (environ[name] for name in names if name in environ)
     for server in config.mcp_servers.values():
         for name, value in (*server.env.items(), *server.headers.items()):
             if _SECRET_NAME.search(name) and not _NAME.search(value):

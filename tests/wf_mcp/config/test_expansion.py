@@ -48,3 +48,10 @@ def test_values_of_disabled_sources_and_credentials_in_place_are_secrets() -> No
     secrets = set(secrets_of(config, {"OFF": "switched-off", "DIR": "folder"}))
 
     assert secrets == {"switched-off", "folder", "Bearer abcd1234", "abcd1234"}
+
+
+@pytest.mark.parametrize("name", ["HOME", "PATH", "USER", "LC_ALL", "TMPDIR"])
+def test_what_every_process_has_is_no_secret(name: str) -> None:
+    config = Config(mcpServers={"files": McpServer(command="x", args=[f"${{{name}}}/x", "${HOME_KEY}"])})
+
+    assert list(secrets_of(config, {name: "/root", "HOME_KEY": "abcd1234"})) == ["abcd1234"]
