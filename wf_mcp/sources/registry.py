@@ -21,6 +21,7 @@ from wf_mcp.config.redaction import redacted_logs
 from wf_mcp.sources.errors import CapabilityNotFound, SourceNotFound, SourceUnavailable
 from wf_mcp.sources.protocol import CapabilitySource, Diagnostic, SourceStatus
 from wf_mcp.sources.python import PythonSource
+from wf_mcp.sources.redacted import RedactedSource
 from wf_mcp.sources.std import StdSource
 from wf_mcp.sources.upstream import UpstreamSource
 
@@ -70,7 +71,7 @@ class SourceRegistry:
                         UpstreamSource(name, server, config.folder, redactor, environ, tasks, connect_seconds)
                     )
                 try:
-                    yield cls({source.name: source for source in sources})
+                    yield cls({source.name: RedactedSource(source, redactor) for source in sources})
                 finally:
                     await _close(sources)
 
