@@ -28,7 +28,9 @@ class Leaking:
     async def capabilities(self) -> Mapping[str, Capability]:
         raise SourceUnavailable(self.name, f"No {SECRET}.", hint=f"Set {SECRET}.")
 
-    async def call(self, capability: str, input: Mapping[str, JsonValue], context: CallContext) -> CallResult:  # fails whatever it is asked
+    async def call(
+        self, capability: str, input: Mapping[str, JsonValue], context: CallContext
+    ) -> CallResult:  # fails whatever it is asked
         details: dict[str, Any] = {SECRET: [SECRET], "type": SECRET}
         raise CallFailed(SECRET, f"No {SECRET}.", executed=True, hint=f"Set {SECRET}.", details=details)
 

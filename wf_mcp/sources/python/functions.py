@@ -6,11 +6,11 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from wf_artifacts.sources.models import Capability, contract_digest
 from wf_core.calls.capability import CallContext, CapabilityMark, Outcome, mark_of
-from wf_core.calls.contract import ERROR_OUTCOME, Contract
+from wf_core.calls.contract import ERROR_OUTCOME, Contract, JsonSchema
 from wf_core.ids import is_id
 from wf_core.jsonvalue import JsonValue
 from wf_core.schemas import schema_issues
@@ -108,7 +108,7 @@ def read_module(
         try:
             if name in offered:
                 raise UnusableFunction("another function has this name")
-            offered[name] = read_function(source, name, function, mark)
+            offered[name] = read_function(source, name, function, mark, redactor)
         except UnusableFunction as exc:
             reason = redactor.text(str(exc))
         except BaseException as exc:  # noqa: BLE001  # hints are user code: only this function goes without
@@ -120,14 +120,18 @@ def read_module(
     return offered, diagnostics
 
 
-def read_function(source: str, name: str, function: Callable[..., Any], mark: CapabilityMark) -> PythonCapability:
-    """Read a decorated function's contract.
+def read_function(
+    source: str, name: str, function: Callable[..., Any], mark: CapabilityMark, redactor: Redactor
+) -> PythonCapability:
+    """Read a decorated function's contract. Default values and descriptions may hold secrets: what is told does not.
 
     Raises:
         UnusableFunction: it has none; the text says why.
     """
     if not is_id(name):
         raise UnusableFunction("the name may hold letters, digits, '.', '_' and '-' only")
+    if redactor.text(name) != name or any(redactor.text(outcome) != outcome for outcome in mark.outcomes):
+        raise UnusableFunction("its name or an outcome holds a secret")
     if not inspect.isroutine(function):
         raise UnusableFunction("only functions can be capabilities")
     hints = read_hints(function)
@@ -136,11 +140,11 @@ def read_function(source: str, name: str, function: Callable[..., Any], mark: Ca
     for schema in (parameters.schema, returns.schema):
         if issues := schema_issues(schema):
             raise UnusableFunction(f"its schema cannot be used: {issues[0].message}")
-    contract = Contract(parameters.schema, returns.schema, mark.outcomes, mark.hints)
+    taken, answered = (cast("JsonSchema", redactor.json(schema)) for schema in (parameters.schema, returns.schema))
+    contract = Contract(taken, answered, mark.outcomes, mark.hints)
     title = name.replace("_", " ").capitalize()
-    capability = Capability(
-        source, name, title, inspect.getdoc(function) or "", contract, digest=contract_digest(contract)
-    )
+    description = redactor.text(inspect.getdoc(function) or "")
+    capability = Capability(source, name, title, description, contract, digest=contract_digest(contract))
     return PythonCapability(capability, function, parameters, returns)
 
 

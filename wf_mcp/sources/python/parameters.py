@@ -8,9 +8,8 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from wf_core.calls.capability import CallContext
-from wf_core.calls.contract import JsonSchema
 from wf_core.errors import NotJson
-from wf_core.jsonvalue import JsonValue, check, clone, place
+from wf_core.jsonvalue import JsonSchema, JsonValue, check, clone, place
 from wf_mcp.sources.errors import CallFailed
 from wf_mcp.sources.python.hints import UnusableFunction, adapter_for, json_schemas, members
 

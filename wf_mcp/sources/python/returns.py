@@ -14,9 +14,8 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, SchemaSerializer, SchemaValidator, core_schema
 
 from wf_core.calls.capability import Outcome
-from wf_core.calls.contract import JsonSchema
 from wf_core.errors import NotJson
-from wf_core.jsonvalue import check, place
+from wf_core.jsonvalue import JsonSchema, check, place
 from wf_mcp.sources.errors import CallFailed
 from wf_mcp.sources.python.hints import adapter_for, json_schemas, members, union_of
 

@@ -24,6 +24,10 @@ def read_tools(
     diagnostics: list[Diagnostic] = []
     for tool in tools:
         name = redactor.text(tool.name)
+        if name != tool.name:
+            message = f"{source}.{name} is not offered: its name holds a secret."
+            diagnostics.append(Diagnostic("error", "invalid_capability", message))
+            continue
         try:
             offered[tool.name] = _capability(source, tool, overrides.get(tool.name, HintOverride()), redactor)
         except CallFailed as exc:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import anyio
 import pytest
-from pydantic import BeforeValidator, PlainSerializer
+from pydantic import BeforeValidator, Field, PlainSerializer
 
 from wf_artifacts.sources.models import contract_digest
 from wf_core import CallContext, Outcome, capability
@@ -23,10 +23,10 @@ from wf_mcp.sources.python.functions import PythonCapability, read_function, rea
 pytestmark = pytest.mark.anyio
 
 
-def read(function: Any) -> PythonCapability:
+def read(function: Any, redactor: Redactor | None = None) -> PythonCapability:
     mark = mark_of(function)
     assert mark is not None
-    return read_function("ops", mark.name or function.__name__, function, mark)
+    return read_function("ops", mark.name or function.__name__, function, mark, redactor or Redactor())
 
 
 async def failure(function: Any, context: CallContext, redactor: Redactor, **input: Any) -> CallFailed:
@@ -56,6 +56,18 @@ def test_the_contract_says_what_the_decorator_and_the_hints_say() -> None:
     assert read_capability.contract.outcomes == ("ok", "rejected")
     assert read_capability.contract.hints == Hints(read_only=True, idempotent=True, destructive=False)
     assert read_capability.digest == contract_digest(read_capability.contract)
+
+
+def test_what_is_told_of_a_function_holds_no_secret(redactor: Redactor) -> None:
+    @capability()
+    def leak(key: str = "sesame-street") -> Annotated[str, Field(description="of sesame-street")]:
+        """Leak sesame-street."""
+        return key
+
+    told = read(leak, redactor).capability
+
+    assert told.description == "Leak [redacted]."
+    assert "sesame" not in repr(told)
 
 
 async def test_no_function_runs_on_the_loop_of_the_caller(context: CallContext, redactor: Redactor) -> None:

@@ -37,6 +37,13 @@ def test_a_tool_is_a_capability_with_the_outcomes_ok_and_error(redactor: Redacto
     assert diagnostics == []
 
 
+def test_a_tool_whose_name_holds_a_secret_is_not_offered(redactor: Redactor) -> None:
+    offered, diagnostics = read_tools("up", [tool("of-sesame-street")], {}, redactor)
+
+    assert offered == {}
+    assert [told.message for told in diagnostics] == ["up.of-[redacted] is not offered: its name holds a secret."]
+
+
 def test_a_tool_without_an_output_schema_may_answer_anything() -> None:
     offered, _ = read_tools("up", [tool()], {}, Redactor())
     assert offered["tool"].contract.output_schema == {}
