@@ -180,7 +180,7 @@ def _entries(graph: Graph, steps: list[tuple[str, tuple[str, ...]]]) -> Iterator
                 continue
             if len(around) < MAX_LOOPS:
                 yield entry, around
-            else:
+            elif step_id not in graph.too_deep:
                 graph.too_deep.append(step_id)
 
 

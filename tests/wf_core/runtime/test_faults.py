@@ -6,7 +6,8 @@ import pytest
 
 from wf_core.errors import StepFailed
 from wf_core.jsonvalue import MAX_DEPTH
-from wf_core.runtime.faults import fault, refuse_deep, storable
+from wf_core.runtime.faults import fault, refuse_deep, storable, storable_failure
+from wf_core.runtime.work import CallFailure
 from wf_core.schemas import compile_schema
 
 
@@ -45,3 +46,15 @@ def test_a_value_that_nests_beyond_what_is_stored_fails_the_step() -> None:
 @pytest.mark.parametrize(("text", "stored"), [("plain", "plain"), ("é𝄞\u0000", "é𝄞\u0000"), ("caf\udce9", "caf?")])
 def test_text_is_stored_as_far_as_it_is_text(text: str, stored: str) -> None:
     assert storable(text) == stored
+
+
+def test_a_failure_is_taken_whatever_it_brings() -> None:
+    odd: Any = {"when": object()}
+    stored = storable_failure(CallFailure("a\ud800", "b\ud800", executed=False, details=odd))
+    assert (stored.code, stored.message, stored.executed, list(stored.details)) == ("a?", "b?", False, ["refused"])
+    assert storable_failure(stored) == stored
+
+
+def test_a_failure_that_can_be_stored_is_stored_as_it_is() -> None:
+    failure = CallFailure("timeout", "late", details={"seconds": 3})
+    assert storable_failure(failure) == failure

@@ -6,6 +6,7 @@ import pytest
 
 from tests.wf_core.kernel import LIST, error_of, finish, node, path, plan, put, value
 from wf_core.errors import StepFailed
+from wf_core.jsonvalue import MAX_DEPTH
 from wf_core.paths import lookup
 from wf_core.runtime.patches import apply_writes, merge_writes
 from wf_core.runtime.targets import StateShape
@@ -187,8 +188,8 @@ def test_merged_writes_of_different_paths_in_one_field_keep_each_other() -> None
 
 def test_a_path_that_is_too_long_to_be_stored_is_state_invalid() -> None:
     layer = Layer({})
-    refused("state_invalid", layer, {"a": {}}, ("a" + ".b" * 250, 1))
-    write(layer, {"a": {}}, ("a" + ".b" * 150, 1))
+    refused("state_invalid", layer, {"a": {}}, ("a" + ".b" * (MAX_DEPTH + 50), 1))
+    write(layer, {"a": {}}, ("a" + ".b" * (MAX_DEPTH - 50), 1))
 
 
 def test_the_map_of_one_step_is_one_patch() -> None:

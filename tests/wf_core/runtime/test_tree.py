@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from tests.wf_core.kernel import LIST, Driver, ask, begin, child, each, loop, node, path, plan, put
+from tests.wf_core.kernel import LIST, Driver, ask, begin, child, each, error_of, loop, node, parallel, path, plan, put
 from wf_core.runtime import Stopped, Waiting
+from wf_core.runtime.tree import descend
 from wf_core.state import Looping
 
 RELOADING = pytest.mark.parametrize("reloading", [False, True])
@@ -222,3 +223,35 @@ def test_nobody_is_awake_while_every_item_waits_for_an_answer() -> None:
     drive = begin(asking(4), {"items": ["a", "b"]})
     drive.look()
     assert [(frame.awake, frame.busy) for frame in drive.run.frames.values()] == [(False, 0)] * 3
+
+
+def test_frames_may_nest_deeper_than_pythons_own_stack() -> None:
+    """Loops inside loops inside children: cancelling and giving up go through all of them."""
+    document = plan({"say": node("t.breaks")})
+    for _ in range(16):
+        loops = {f"l{level}": loop(f"l{level + 1}") for level in range(64)}
+        document = plan({**loops, "l64": child(document, input={"items": path("input.items")})})
+    drive = begin(document, {"items": [1]})
+    assert error_of(drive.go()) == ("capability_error", "say")
+    cancelled = begin(document, {"items": [1]})
+    while not cancelled.pending:
+        cancelled.look()
+    assert len(cancelled.run.frames) > 1_000
+    cancelled.cancel(None)
+    assert len(cancelled.trace) == 1
+
+
+def test_what_is_below_a_frame_comes_after_it_and_in_the_order_of_the_items() -> None:
+    steps = {"each": each("inner"), "inner": parallel({"l": "ask", "r": "ask_too"}), "ask": ask(), "ask_too": ask()}
+    drive = begin(plan(steps), {"items": [1, 2]})
+    drive.look()
+    paths = [(*frame.prefix, frame.step_id) for frame in descend(drive.run, drive.run.frames[0])]
+    assert paths == [
+        ("each",),
+        ("each", "0", "inner"),
+        ("each", "0", "inner", "l", "ask"),
+        ("each", "0", "inner", "r", "ask_too"),
+        ("each", "1", "inner"),
+        ("each", "1", "inner", "l", "ask"),
+        ("each", "1", "inner", "r", "ask_too"),
+    ]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tests.strategies import json_values
 from wf_core.errors import InvalidSchema
-from wf_core.jsonvalue import JsonValue
-from wf_core.schemas import Check, JsonSchema, Problem, compile_element, compile_schema
+from wf_core.jsonvalue import JsonSchema, JsonValue
+from wf_core.schemas import Check, Problem, compile_element, compile_schema
 
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 

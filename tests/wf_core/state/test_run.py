@@ -1,5 +1,6 @@
 """A run between two transitions."""
 
+from tests.wf_core.kernel import begin, each, node, plan
 from wf_core.state import RunState
 
 
@@ -17,3 +18,14 @@ def test_runs_are_the_same_whatever_is_not_stored_of_them() -> None:
     assert one == other
     one.steps_executed = 1
     assert one != other
+
+
+def test_the_doubts_of_a_run_are_those_of_its_frames() -> None:
+    drive = begin(plan({"each": each("say"), "say": node()}), {"items": [1, 2, 3]})
+    drive.look()
+    drive.deliver("c2")
+    assert drive.run.doubts == {}
+    drive.crash()
+    assert list(drive.run.doubts) == ["c1", "c3"]
+    drive.settle("c1", "failed")
+    assert list(drive.run.doubts) == ["c3"]

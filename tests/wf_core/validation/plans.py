@@ -52,6 +52,11 @@ def each(**fields: Any) -> Document:
     }
 
 
+def parallel(**branches: str) -> Document:
+    """Give a step whose branches begin at these steps."""
+    return {"type": "parallel", "branches": branches, "routes": {"done": "__end__"}}
+
+
 def child(workflow: Document, **fields: Any) -> Document:
     return {"type": "subgraph", "workflow": workflow, "routes": {"ok": "__end__"}, **fields}
 

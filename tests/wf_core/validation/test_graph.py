@@ -116,3 +116,46 @@ def test_bodies_are_followed_into_a_bounded_number_of_loops() -> None:
     steps = {f"l{index}": loop(f"l{index + 1}", "__end__") for index in range(MAX_LOOPS + 1)}
     graph = build_graph({**steps, f"l{MAX_LOOPS + 1}": step("__end__")}, "l0")
     assert graph.too_deep == [f"l{MAX_LOOPS}"]
+
+
+def parallel(done: str = "__end__", **branches: str) -> dict[str, Any]:
+    return {"type": "parallel", "branches": branches, "routes": {"done": done}}
+
+
+def test_each_branch_is_a_body_by_the_name_of_its_step_and_its_own() -> None:
+    steps = {
+        "each": loop("both", "__end__", "row"),
+        "both": parallel("tail", l="left", r="__end__"),
+        "left": step("more"),
+        "more": step("__end__"),
+        "tail": step("__end__"),
+    }
+    graph = build_graph(steps, "each")
+    assert graph.loops["more"] == ("each", "both.l")
+    assert graph.loops["tail"] == ("each",)
+    assert graph.bodies()["both.l"] == ["left", "more"]
+    assert graph.context_names("more") == {"row", "row_index"}
+    assert (graph.may_break("tail"), graph.may_break("more")) == (True, False)
+    assert graph.reachable == steps.keys()
+
+
+def test_a_step_that_two_branches_lead_to_belongs_to_the_first_and_escapes_from_the_other() -> None:
+    steps = {
+        "both": parallel(l="left", r="right"),
+        "left": step("more"),
+        "right": step("more"),
+        "more": step("__end__"),
+    }
+    assert build_graph(steps, "both").escapes == [
+        Escape("right", ("routes", "to_more"), "more", "both.r", entering=False)
+    ]
+
+
+def test_a_branch_that_another_leads_into_escapes_at_its_step() -> None:
+    steps = {"both": parallel(l="left", r="right"), "left": step("right"), "right": step("__end__")}
+    assert build_graph(steps, "both").escapes == [Escape("both", ("branches", "r"), "right", "both.r", entering=True)]
+
+
+def test_branches_of_a_step_that_is_no_parallel_step_lead_nowhere() -> None:
+    graph = build_graph({"one": {"type": "join", "branches": {"a": "two"}}, "two": step("__end__")}, "one")
+    assert graph.reachable == {"one"}

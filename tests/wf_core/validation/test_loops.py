@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.wf_core.validation.plans import Document, ask, child, each, errors, node, plan
+from tests.wf_core.validation.plans import Document, ask, child, each, errors, node, only_error, parallel, plan
 
 STATE = {
     "properties": {
@@ -90,3 +90,46 @@ def test_a_concurrent_loop_inside_a_serial_one_is_judged_by_itself() -> None:
     inner = each(**{"as": "cell"}, mode="concurrent", routes={"loop": "deep", "done": "tail"})
     steps = {"loop": each(), "body": inner, "deep": node(), "tail": node()}
     assert errors(plan(start="loop", steps=steps)) == [(CONFLICT, "/steps/deep/output/state.a")]
+
+
+def branches(left: Document, right: Document, **more: Document) -> Document:
+    steps = {"both": parallel(l="left", r="right"), "left": left, "right": right, **more}
+    return plan(state_schema=STATE, start="both", steps=steps)
+
+
+def test_conflicting_concurrent_write_of_two_branches() -> None:
+    issue = only_error(branches(node(), node()))
+    assert (issue.code, issue.path) == (CONFLICT, "/steps/right/output/state.a")
+    assert issue.message == "The branch `l` of `both` writes `state.a` and the branch `r` writes `state.a`."
+
+
+def test_branches_write_paths_of_their_own_beside_each_other() -> None:
+    assert errors(branches(node(), node(output={"state.list": "x"}))) == []
+
+
+@pytest.mark.parametrize("path", ["state.list", "state.sum", "state.object", "state.object.inner"])
+def test_reducers_that_join_writes_let_branches_write_beside_each_other(path: str) -> None:
+    assert errors(branches(node(output={path: "x"}), node(output={path: "x"}))) == []
+
+
+def test_one_branch_may_write_a_path_again_and_again() -> None:
+    left = node(routes={"ok": "again"})
+    assert errors(branches(left, node(output={}), again=node())) == []
+
+
+@pytest.mark.parametrize(
+    ("left", "right"), [("state.object", "state.object.inner"), ("state.object.inner", "state.object")]
+)
+def test_conflicting_concurrent_write_to_a_path_and_one_inside_it_by_two_branches(left: str, right: str) -> None:
+    document = branches(node(output={left: "x"}), node(output={right: "x"}))
+    assert errors(document) == [(CONFLICT, f"/steps/right/output/{right}")]
+
+
+def test_conflicting_concurrent_write_deep_inside_a_branch() -> None:
+    inner = each(**{"as": "cell"}, routes={"loop": "deep", "done": "__end__"})
+    assert errors(branches(inner, node(), deep=node())) == [(CONFLICT, "/steps/right/output/state.a")]
+
+
+def test_conflicting_concurrent_write_of_the_branches_of_concurrent_items() -> None:
+    steps = {"each": each(mode="concurrent"), "body": parallel(l="left"), "left": node()}
+    assert errors(plan(start="each", steps=steps)) == [(CONFLICT, "/steps/left/output/state.a")]

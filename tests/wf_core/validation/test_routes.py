@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.wf_core.validation.plans import Document, condition, each, errors, node, only_error, plan, warnings
+from tests.wf_core.validation.plans import Document, condition, each, errors, node, only_error, parallel, plan, warnings
 from wf_core.validation.graph import MAX_LOOPS
 
 JOIN: Document = {"type": "join", "routes": {"ok": "__end__"}}
@@ -115,3 +115,85 @@ def test_invalid_type_of_loops_that_nest_too_deeply() -> None:
 
     assert errors(plan(start="l0", steps=steps(MAX_LOOPS))) == []
     assert errors(plan(start="l0", steps=steps(MAX_LOOPS + 1))) == [("invalid_type", f"/steps/l{MAX_LOOPS}")]
+
+
+def branches(left: Document, right: Document, **more: Document) -> list[tuple[str, str]]:
+    """Give the errors of a plan with a parallel step of two branches, and of a step `stop` that they could go to."""
+    steps = {"both": parallel(l="left", r="right"), "left": left, "right": right, "stop": {"type": "end"}, **more}
+    return errors(plan(start="both", steps=steps))
+
+
+def test_branches_end_with_an_end() -> None:
+    assert branches(to("__end__"), to("__end__")) == []
+
+
+def test_a_branch_may_be_without_steps() -> None:
+    assert errors(plan(start="both", steps={"both": parallel(l="__end__", r="__end__")})) == []
+
+
+def test_loop_body_escape_from_one_branch_into_another() -> None:
+    assert branches(to("right"), to("__end__")) == [("loop_body_escape", "/steps/both/branches/r")]
+    assert branches(to("more"), to("more"), more=JOIN) == [("loop_body_escape", "/steps/right/routes/ok")]
+
+
+def test_loop_body_escape_of_two_branches_that_begin_at_one_step() -> None:
+    steps = {"both": parallel(l="one", r="one"), "one": JOIN}
+    assert errors(plan(start="both", steps=steps)) == [("loop_body_escape", "/steps/both/branches/r")]
+
+
+@pytest.mark.parametrize("target", ["after", "both"])
+def test_loop_body_escape_from_a_branch(target: str) -> None:
+    steps = {"both": {**parallel(l="left"), "routes": {"done": "after"}}, "left": to(target), "after": JOIN}
+    assert errors(plan(start="both", steps=steps)) == [("loop_body_escape", "/steps/left/routes/ok")]
+
+
+def test_loop_body_escape_where_a_branch_begins_at_a_step_outside() -> None:
+    steps = {"first": to("both"), "both": parallel(l="first")}
+    assert errors(plan(start="first", steps=steps)) == [("loop_body_escape", "/steps/both/branches/l")]
+
+
+def test_end_in_loop_body_in_a_branch() -> None:
+    assert branches(to("stop"), to("__end__")) == [("end_in_loop_body", "/steps/stop")]
+
+
+def test_unknown_route_target_break_in_a_branch() -> None:
+    assert branches(to("__break__"), to("__end__")) == [("unknown_route_target", "/steps/left/routes/ok")]
+    steps = {"each": each(), "body": parallel(l="left"), "left": to("__break__")}
+    assert errors(plan(start="each", steps=steps)) == [("unknown_route_target", "/steps/left/routes/ok")]
+    assert errors(plan(steps={"one": parallel(l="__break__")})) == [("unknown_route_target", "/steps/one/branches/l")]
+
+
+def test_break_leaves_a_serial_loop_inside_a_branch() -> None:
+    steps = {"both": parallel(l="each"), "each": each(), "body": to("__break__")}
+    assert errors(plan(start="both", steps=steps)) == []
+
+
+def test_break_after_a_parallel_step_leaves_the_loop_around_it() -> None:
+    body = {**parallel(l="left"), "routes": {"done": "__break__"}}
+    assert errors(plan(start="each", steps={"each": each(), "body": body, "left": JOIN})) == []
+
+
+def test_unknown_route_target_of_a_branch_names_the_nearest_step() -> None:
+    issue = only_error(plan(start="both", steps={"both": parallel(l="lefd"), "left": JOIN}))
+    assert (issue.code, issue.path) == ("unknown_route_target", "/steps/both/branches/l")
+    assert issue.hint == "Did you mean `left`?"
+
+
+def test_a_branch_gives_the_workflow_no_outcome() -> None:
+    both = {**parallel(l="left"), "routes": {"done": "stop"}}
+    steps = {"both": both, "left": JOIN, "stop": {"type": "end", "outcome": "fine"}}
+    assert errors(plan(outcomes=["fine"], start="both", steps=steps)) == []
+
+
+def test_steps_of_branches_are_reachable_and_dead_ends_in_them_are_found() -> None:
+    steps = {"both": parallel(l="left", r="right"), "left": node(), "right": to("more"), "more": to("right")}
+    assert warnings(plan(start="both", steps=steps)) == [
+        ("no_path_to_end", "/steps/right"),
+        ("no_path_to_end", "/steps/more"),
+    ]
+
+
+def test_branches_that_nest_too_deeply_are_reported_once_for_their_step() -> None:
+    steps = {f"l{level}": parallel(a=f"l{level + 1}", b="__end__") for level in range(MAX_LOOPS)}
+    steps |= {f"l{MAX_LOOPS}": parallel(a="x", b="y"), "x": JOIN, "y": JOIN}
+    assert errors(plan(start="l0", steps=steps)) == [("invalid_type", f"/steps/l{MAX_LOOPS}")]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.wf_core.validation.plans import Document, ask, condition, each, errors, issues, node, plan
+from tests.wf_core.validation.plans import Document, ask, condition, each, errors, issues, node, parallel, plan
 
 EXISTS = {"op": "exists", "path": "input.x"}
 
@@ -22,6 +22,7 @@ def check(step: Document) -> list[tuple[str, str]]:
         ({**condition(EXISTS), "routes": {"true": "__end__"}}, ["false"]),
         ({"type": "join", "routes": {}}, ["ok"]),
         (each(routes={"loop": "body"}), ["done"]),
+        ({**parallel(a="body"), "routes": {}}, ["done"]),
         (ask(outcomes=["yes", "no"], routes={}), ["yes", "no"]),
     ],
 )
@@ -38,6 +39,7 @@ def test_missing_route(step: Document, places: list[str]) -> None:
         ({**condition(EXISTS), "routes": {"true": "__end__", "false": "__end__", "maybe": "__end__"}}, "maybe"),
         ({"type": "join", "routes": {"ok": "__end__", "error": "__end__"}}, "error"),
         (each(routes={"loop": "body", "done": "__end__", "error": "__end__"}), "error"),
+        ({**parallel(a="__end__"), "routes": {"done": "__end__", "error": "__end__"}}, "error"),
         (ask(routes={"submitted": "__end__", "cancelled": "__end__"}), "cancelled"),
     ],
 )
@@ -68,3 +70,12 @@ def test_the_list_of_a_loop_and_its_errors_are_checked() -> None:
 
 def test_a_loop_does_not_see_its_own_item() -> None:
     assert check(each(over="context.item")) == [("invalid_path", "/over")]
+
+
+@pytest.mark.parametrize("name", ["", "a b", "1", "a.b"])
+def test_invalid_type_of_the_name_of_a_branch(name: str) -> None:
+    assert check(parallel(**{name: "__end__"})) == [("invalid_type", f"/branches/{name}")]
+
+
+def test_a_parallel_step_has_a_branch() -> None:
+    assert check(parallel()) == [("invalid_type", "/branches")]
