@@ -8,7 +8,7 @@ import typer
 from rich.console import RenderableType
 
 from wf_mcp.app import App
-from wf_mcp.cli import asking, graphs, pictures
+from wf_mcp.cli import asking, graphs, pictures, pruning
 from wf_mcp.cli.documents import read_json, read_object
 from wf_mcp.cli.operate import Ticker, guard, operate, ticker
 from wf_mcp.cli.output import AsJson, console, show, status, table, when
@@ -28,6 +28,8 @@ from wf_mcp.operations.models import (
 )
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Start, answer, look at and cancel runs.")
+
+app.command()(pruning.prune)
 
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="The run's id.")]
 
