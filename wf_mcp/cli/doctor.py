@@ -3,10 +3,10 @@
 import os
 import platform
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import anyio
 import typer
@@ -17,17 +17,28 @@ from rich.text import Text
 
 from wf_core.errors import WfError
 from wf_mcp.app import App, default_home
-from wf_mcp.cli.operate import guard, ticker
+from wf_mcp.cli.operate import Ticker, guard, ticker
 from wf_mcp.cli.output import AsJson, show
 from wf_mcp.cli.place import Place
 from wf_mcp.errors import ExitStatus
-from wf_mcp.operations import artifacts, deployments, runs, sources
+from wf_mcp.operations import artifacts, deployments, runs, sources, store
 from wf_mcp.operations.caller import LOCAL_PERSON
 from wf_mcp.operations.models import Diagnostic
 
 app = typer.Typer(add_completion=False)
 
 PAGE = 100
+
+Status = Literal["ok", "warning", "error"]
+
+_GRAVITY: Mapping[str, Status] = {
+    "damaged": "error",
+    "newer": "error",
+    "orphaned": "error",
+    "leftover": "warning",
+    "unknown": "warning",
+}
+"""What a kind of finding means for the health of the store."""
 
 _SIGNS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "error": ("✗", "bold red")}
 
@@ -36,7 +47,7 @@ class Check(BaseModel):
     """One thing that was looked at."""
 
     name: str
-    status: Literal["ok", "warning", "error"]
+    status: Status
     message: str
     hint: str | None = None
 
@@ -50,21 +61,28 @@ class Examination(BaseModel):
 
 
 @app.command()
-def doctor(context: typer.Context, as_json: AsJson = False) -> None:
-    """Check Python, the home, the stores and every source. Ends with status 4 when something does not work."""
+def doctor(
+    context: typer.Context,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Mend the store. What is taken away is kept in lost+found of the home.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Check Python, the home, everything stored and every source. Ends with status 4 when something does not work."""
     place: Place = context.find_root().obj
-    found = guard(lambda: anyio.run(_examine, place), as_json=as_json)
+    found = guard(lambda: anyio.run(_examine, place, repair), as_json=as_json)
     show(found, _render, as_json=as_json)
     if not found.healthy:
         raise typer.Exit(ExitStatus.BLOCKED)
 
 
-async def _examine(place: Place) -> Examination:
+async def _examine(place: Place, repair: bool) -> Examination:
     checks = [_versions(), _home(place.home or default_home(os.environ))]
-    async with ticker("looking at everything"):
+    async with ticker("looking at everything") as progress:
         try:
             async with App.open(home=place.home, config=place.config) as wf:
-                checks += [_config(wf), *await _stores(wf), *await _sources(wf)]
+                stored = await _stored(wf, progress, repair=repair)
+                checks += [_config(wf), *await _stores(wf), *stored, *await _sources(wf)]
         except WfError as error:
             checks.append(_trouble("configuration", error))
     return Examination(healthy=all(check.status != "error" for check in checks), checks=checks)
@@ -100,8 +118,31 @@ async def _stores(wf: App) -> list[Check]:
         await _count(
             "deployments", lambda cursor: deployments.list_deployments(wf, cursor=cursor, limit=PAGE), "deployments"
         ),
-        *await _runs(wf),
+        await _count("runs", lambda cursor: runs.list_runs(wf, cursor=cursor, limit=PAGE, caller=LOCAL_PERSON), "runs"),
     ]
+
+
+async def _stored(wf: App, progress: Ticker, *, repair: bool) -> list[Check]:
+    """Name every file or row that is not as it should be, and what becomes of it."""
+    try:
+        report = await store.examine_store(wf, repair=repair, progress=progress)
+    except WfError as error:
+        return [_trouble("store", error)]
+    return [
+        *(_found(finding, "ok", f"Repaired: {finding.repair}") for finding in report.repaired),
+        *(_found(finding, _GRAVITY[finding.kind], _remedy(finding)) for finding in report.left),
+    ]
+
+
+def _found(finding: store.StoreFinding, status: Status, hint: str) -> Check:
+    message = f"{finding.document} is {finding.kind}. {finding.problem}"
+    return Check(name="store", status=status, message=message, hint=hint)
+
+
+def _remedy(finding: store.StoreFinding) -> str:
+    if finding.repair is None:
+        return "Nothing but a backup, a newer version or its owner can help."
+    return f"wf doctor --repair: {finding.repair}"
 
 
 async def _count(name: str, page: Callable[[str | None], Awaitable[Any]], rows: str) -> Check:
@@ -115,18 +156,6 @@ async def _count(name: str, page: Callable[[str | None], Awaitable[Any]], rows: 
                 return Check(name=name, status="ok", message=f"{count} readable")
     except WfError as error:
         return _trouble(name, error)
-
-
-async def _runs(wf: App) -> list[Check]:
-    damaged: list[Diagnostic] = []
-
-    async def page(cursor: str | None) -> Any:
-        answer = await runs.list_runs(wf, cursor=cursor, limit=PAGE, caller=LOCAL_PERSON)
-        damaged.extend(answer.diagnostics)
-        return answer
-
-    counted = await _count("runs", page, "runs")
-    return [counted, *(_noted("runs", found) for found in damaged)]
 
 
 async def _sources(wf: App) -> list[Check]:

@@ -27,7 +27,40 @@ def test_a_damaged_run_is_found_and_the_others_are_still_counted(terminal: Termi
 
     assert ended.status == 4
     assert "1 readable" in ended.stdout
-    assert "state_corrupt" in ended.stdout
+    assert f"runs/{run_id}/run.json is damaged" in ended.stdout
+    assert "wf doctor --repair" in ended.stdout
+
+
+def test_a_repair_keeps_what_it_takes_away_and_leaves_a_healthy_place(terminal: Terminal) -> None:
+    terminal.deploy()
+    damaged, whole = terminal.start(3).json["run_id"], terminal.start(2).json["run_id"]
+    home = terminal.folder / "home"
+    (home / "runs" / damaged / "run.json").write_text("{", encoding="utf-8")
+    (home / "runs" / whole / "journal" / "notes.txt").write_text("none of ours", encoding="utf-8")
+
+    named = terminal.wf("doctor", "--json")
+    repaired = terminal.wf("doctor", "--repair", "--json")
+    again = terminal.wf("doctor", "--json")
+
+    found = [check["message"].split(" ")[0] for check in named.json["checks"] if check["name"] == "store"]
+    assert sorted(found) == sorted([f"runs/{damaged}/run.json", f"runs/{whole}/journal/notes.txt"])
+    assert (named.status, repaired.status, again.status) == (4, 0, 0)
+    assert [check["status"] for check in repaired.json["checks"] if check["name"] == "store"] == ["ok", "ok"]
+    assert [check for check in again.json["checks"] if check["name"] == "store"] == []
+    assert (home / "lost+found" / "runs" / damaged / "run.json").read_text(encoding="utf-8") == "{"
+    assert (home / "lost+found" / "runs" / whole / "journal" / "notes.txt").exists()
+
+
+def test_what_no_repair_can_mend_stays_an_error(terminal: Terminal) -> None:
+    terminal.deploy()
+    (terminal.folder / "home" / "artifacts" / "parity" / "000001.json").unlink()
+
+    ended = terminal.wf("doctor", "--repair", "--json")
+
+    assert ended.status == 4
+    left = next(check for check in ended.json["checks"] if check["name"] == "store")
+    assert left["message"].startswith("deployments/parity.json is orphaned")
+    assert (terminal.folder / "home" / "deployments" / "parity.json").exists()
 
 
 def test_a_source_that_does_not_load_is_found(terminal: Terminal) -> None:

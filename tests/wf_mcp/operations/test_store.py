@@ -1,0 +1,36 @@
+"""What an operator asks of the store as a whole."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.wf_mcp.scripted import node, opened, plan
+from wf_artifacts.stores import open_stores
+from wf_mcp.operations.artifacts import save_artifact
+from wf_mcp.operations.deployments import create_deployment
+from wf_mcp.operations.runs import run_deployment
+from wf_mcp.operations.store import examine_store
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_what_is_repaired_is_told_apart_from_what_is_left(tmp_path: Path) -> None:
+    async with opened(stores=open_stores(tmp_path.as_uri())) as app:
+        await save_artifact(app, artifact_id="flow", plan=plan({"now": node("wf.std.now")}))
+        await create_deployment(app, deployment_id="flow", artifact_id="flow")
+        await run_deployment(app, deployment_id="flow")
+        assert (await examine_store(app)).left == []
+
+        (tmp_path / "runs" / "strange").write_text("none of ours", encoding="utf-8")
+        (tmp_path / "artifacts" / "flow" / "000001.json").unlink()
+        found = await examine_store(app)
+        repaired = await examine_store(app, repair=True)
+
+    assert found.repaired == []
+    assert {(finding.document, finding.kind) for finding in found.left} == {
+        ("runs/strange", "unknown"),
+        ("deployments/flow.json", "orphaned"),
+    }
+    assert [finding.document for finding in repaired.repaired] == ["runs/strange"]
+    assert [finding.document for finding in repaired.left] == ["deployments/flow.json"]
+    assert (tmp_path / "lost+found" / "runs" / "strange").read_text(encoding="utf-8") == "none of ours"
