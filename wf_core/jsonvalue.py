@@ -9,7 +9,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NoReturn, TypeAlias, cast
 
 import orjson
@@ -17,6 +17,9 @@ import orjson
 from wf_core.errors import NotJson
 
 JsonValue: TypeAlias = bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"] | None
+
+JsonSchema: TypeAlias = dict[str, Any] | bool
+"""A JSON Schema. What it says of values is for `wf_core.schemas` to tell."""
 
 MAX_DEPTH: Final = 128
 """Arrays and objects inside each other in one value.
@@ -140,11 +143,31 @@ def place(where: str, steps: Iterable[str | int]) -> str:
     return where
 
 
+def as_text(value: JsonValue) -> str:
+    """Write a value into a text: a text as it is, anything else as compact JSON."""
+    return value if isinstance(value, str) else dumps(value).decode()
+
+
+def kind_of(value: JsonValue) -> str:
+    """Name the kind of a value in a message: `a text`, `an array`."""
+    return _KINDS[type(value)]
+
+
 def quote(text: str) -> str:
     """Write a text for a message: as a JSON string, not too long, without lone surrogates."""
     shown = text if len(text) <= QUOTE_LENGTH else text[:QUOTE_LENGTH] + "…"
     return json.dumps(shown, ensure_ascii=not _is_encodable(shown))
 
+
+_KINDS: Mapping[type, str] = {
+    bool: "a boolean",
+    int: "a number",
+    float: "a number",
+    str: "a text",
+    list: "an array",
+    dict: "an object",
+    type(None): "null",
+}
 
 _type_of: Callable[[object], object] = type
 """`type`, without telling the type checker more about the value, which stays of any type."""

@@ -22,11 +22,13 @@ from wf_core.jsonvalue import (
     MAX_DIGITS,
     PREVIEW_LENGTH,
     JsonValue,
+    as_text,
     canonical,
     check,
     clone,
     dumps,
     equal,
+    kind_of,
     loads,
     place,
     quote,
@@ -389,3 +391,16 @@ def test_quoting_shortens_and_stays_printable() -> None:
 def test_written_bytes_are_json_to_others_too() -> None:
     value: JsonValue = {"a": [1, None, 1e308, "\u2028", 2**70]}
     assert json.loads(dumps(value)) == value
+
+
+def test_in_a_text_only_texts_stand_as_they_are() -> None:
+    assert [as_text(value) for value in ('a "b"', {"a": [1, None]}, 2**70)] == [
+        'a "b"',
+        '{"a":[1,null]}',
+        "1180591620717411303424",
+    ]
+
+
+def test_kinds_are_those_of_json() -> None:
+    kinds = [kind_of(value) for value in (None, True, 1, 1.0, "", [], {})]
+    assert kinds == ["null", "a boolean", "a number", "a number", "a text", "an array", "an object"]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from wf_artifacts.storage.digests import json_digest
-from wf_core.calls.contract import Contract, essential
+from wf_core.calls.contract import Contract, essence
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,4 @@ def contract_digest(contract: Contract) -> str:
     What only describes (title, description, examples, $comment) is left out of schemas at every depth, but a property
     of such a name counts. Hints do not.
     """
-    return json_digest(
-        {
-            "input": essential(contract.input_schema),
-            "output": essential(contract.output_schema),
-            "outcomes": list(contract.outcomes),
-        }
-    )
+    return json_digest(essence(contract))

@@ -4,10 +4,13 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-JsonSchema = dict[str, Any] | bool
+from wf_core.jsonvalue import JsonSchema
 
 ERROR_OUTCOME = "error"
 """The outcome that a plan may leave unrouted: such a result then fails the run with the capability's message."""
+
+CAPABILITY_ERROR = "capability_error"
+"""The code of such a failure, and of one that a capability raises and does not name otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,18 @@ _NAMES = frozenset(
 
 _DATA = frozenset({"const", "enum", "default"})
 """Keywords whose values are data, not schemas."""
+
+
+def essence(contract: Contract) -> dict[str, Any]:
+    """Give what a contract promises as one JSON value, without what only describes. Hints are no promise.
+
+    A contract has changed where this has.
+    """
+    return {
+        "input": essential(contract.input_schema),
+        "output": essential(contract.output_schema),
+        "outcomes": list(contract.outcomes),
+    }
 
 
 def essential(schema: Any, leave_out: AbstractSet[str] = DESCRIBING) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast, get_args
 from wf_core.codec import envelope
 from wf_core.codec.fields import Fields, as_count, as_text, corrupt, read_each
 from wf_core.codec.integrity import check_references
-from wf_core.jsonvalue import JsonValue
+from wf_core.jsonvalue import JsonSchema, JsonValue
 from wf_core.plan.reducers import REDUCERS
 from wf_core.state import (
     Asking,
@@ -25,7 +25,6 @@ from wf_core.state import (
     Frame,
     InChild,
     Interrupt,
-    JsonSchema,
     Layer,
     Lineage,
     Looping,

@@ -7,10 +7,10 @@ meet. Which writes an item can *see* is decided in `wf_core.state.layers`; openi
 from collections.abc import Callable, Mapping, Sequence
 
 from wf_core.errors import StepFailed
-from wf_core.paths import format_path
+from wf_core.paths import Segments, format_path
 from wf_core.plan.reducers import MERGEABLE
 from wf_core.runtime.patches import merge_writes
-from wf_core.runtime.targets import Segments, StateShape
+from wf_core.runtime.targets import StateShape
 from wf_core.state import Layer, Write
 
 Name = Callable[[int], str]
@@ -49,7 +49,8 @@ def refuse_conflicts(writes: Mapping[int, Sequence[Write]], name: Name = _ITEM) 
             outer = path[:depth]
             others = writers.get(outer, set()) - items if len(items) == 1 else writers.get(outer)
             if others:
-                raise _conflict(name, outer, min(others), path, next(iter(sorted(items - {min(others)})), min(items)))
+                first = min(others)
+                raise _conflict(name, outer, first, path, min(items - {first}))
 
 
 def _conflict(name: Name, one: Segments, first: int, other: Segments, second: int) -> StepFailed:

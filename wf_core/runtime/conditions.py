@@ -4,7 +4,7 @@ import operator
 from collections.abc import Callable
 
 from wf_core.errors import InvalidSchema, StepFailed
-from wf_core.jsonvalue import JsonValue, equal
+from wf_core.jsonvalue import JsonValue, equal, kind_of
 from wf_core.paths import Missing
 from wf_core.plan import Compare, Condition, Exists, Logic, Not
 from wf_core.runtime.expressions import compile_find, compile_peek
@@ -93,21 +93,5 @@ def _number(value: JsonValue) -> bool:
 
 
 def _type_error(op: str, left: JsonValue, right: JsonValue, wanted: str) -> StepFailed:
-    found = f"{_type_name(left)} and {_type_name(right)}"
+    found = f"{kind_of(left)} and {kind_of(right)}"
     return StepFailed("condition_type_error", f"{op} takes {wanted}, got {found}.")
-
-
-def _type_name(value: JsonValue) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "a boolean"
-        case int() | float():
-            return "a number"
-        case str():
-            return "a text"
-        case list():
-            return "an array"
-        case _:
-            return "an object"

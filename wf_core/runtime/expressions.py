@@ -7,7 +7,7 @@ exposed (see `wf_core.state.layers`); one that leaves through `compile_peek` may
 from collections.abc import Callable, Mapping
 
 from wf_core.errors import StepFailed
-from wf_core.jsonvalue import JsonValue, dumps
+from wf_core.jsonvalue import JsonValue, as_text
 from wf_core.paths import (
     MISSING,
     GraphPath,
@@ -148,14 +148,9 @@ def _compile_template(template: str) -> Evaluate:
             parts.append(_required(_find(part, keep=False), format_path((part.root, *part.segments))))
 
     def render(view: View) -> JsonValue:
-        return "".join(part if isinstance(part, str) else _text(part(view)) for part in parts)
+        return "".join(part if isinstance(part, str) else as_text(part(view)) for part in parts)
 
     return render
-
-
-def _text(value: JsonValue) -> str:
-    """Land in a template: text as it is, anything else as compact JSON."""
-    return value if isinstance(value, str) else dumps(value).decode()
 
 
 def _find(path: GraphPath, *, keep: bool) -> Find:

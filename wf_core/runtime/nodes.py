@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
-from wf_core.calls.contract import ERROR_OUTCOME
+from wf_core.calls.contract import CAPABILITY_ERROR, ERROR_OUTCOME
 from wf_core.calls.retry import delay, may_retry, side_effects
 from wf_core.errors import NotJson, StepFailed
 from wf_core.jsonvalue import JsonValue, check, dumps
@@ -18,8 +18,6 @@ from wf_core.runtime.tree import Turn
 from wf_core.runtime.views import view_of
 from wf_core.runtime.work import CallFailure, Invocation
 from wf_core.state import Call, Calling, Delayed, Doubtful, Frame, RunError, SideEffects
-
-CAPABILITY_ERROR = "capability_error"
 
 
 def visit_node(turn: Turn, frame: Frame, code: NodeCode) -> Invocation | None:

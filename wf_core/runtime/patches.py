@@ -10,9 +10,9 @@ from itertools import combinations
 
 from wf_core.errors import StepFailed
 from wf_core.jsonvalue import JsonValue
-from wf_core.paths import MISSING, Missing, format_path, lookup, overlaps
+from wf_core.paths import MISSING, Missing, Segments, format_path, lookup, overlaps
 from wf_core.runtime.faults import fault, refuse_deep
-from wf_core.runtime.targets import Segments, StateShape, Target
+from wf_core.runtime.targets import StateShape, Target
 from wf_core.schemas import Check
 from wf_core.state import Layer, Write
 from wf_core.std.reducers import reduce

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from wf_core.calls.contract import Contract
-from wf_core.paths import parse_local_path, parse_state_target
+from wf_core.paths import Segments, parse_local_path, parse_state_target
 from wf_core.plan import (
     ConditionStep,
     EndStep,
@@ -21,7 +21,7 @@ from wf_core.plan import (
 )
 from wf_core.runtime.conditions import Ask, compile_condition
 from wf_core.runtime.expressions import Evaluate, Find, compile_built, compile_find, compile_object
-from wf_core.runtime.targets import Segments, StateShape, Target
+from wf_core.runtime.targets import StateShape, Target
 from wf_core.schemas import Check, compile_schema
 
 Children = Mapping[tuple[str, int], Mapping[str, Any]]

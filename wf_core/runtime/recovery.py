@@ -6,10 +6,11 @@ nobody here, so its step waits for a person, as it would for the answer to a que
 
 from datetime import datetime
 
+from wf_core.calls.contract import CAPABILITY_ERROR
 from wf_core.errors import InvalidResult, NotJson, StepFailed
 from wf_core.runtime.calls import in_doubt, in_flight
 from wf_core.runtime.linking import link
-from wf_core.runtime.nodes import CAPABILITY_ERROR, complete_call, give_up, judge, known_effects
+from wf_core.runtime.nodes import complete_call, give_up, judge, known_effects
 from wf_core.runtime.program import NodeCode, Program
 from wf_core.runtime.tree import Turn, admit, rest
 from wf_core.runtime.work import CallFailure, Settlement

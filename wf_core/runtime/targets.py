@@ -3,13 +3,11 @@
 from dataclasses import dataclass
 from typing import Any, cast
 
-from wf_core.jsonvalue import JsonValue
-from wf_core.paths import format_path
+from wf_core.jsonvalue import JsonSchema, JsonValue
+from wf_core.paths import Segments, format_path
 from wf_core.schemas import Check, ElementCheck, compile_element, compile_schema
 
 JsonObject = dict[str, Any]
-JsonSchema = JsonObject | bool
-Segments = tuple[str, ...]
 
 _PLAIN = frozenset(
     (

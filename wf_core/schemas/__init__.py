@@ -6,14 +6,12 @@ What a schema says about paths is `wf_core.validation`.
 """
 
 from wf_core.schemas.checks import Check, ElementCheck, Problem, compile_element, compile_schema
-from wf_core.schemas.engine import JsonSchema
 from wf_core.schemas.faults import SchemaIssue, schema_issues
 from wf_core.schemas.patterns import Pattern, compile_pattern
 
 __all__ = [
     "Check",
     "ElementCheck",
-    "JsonSchema",
     "Pattern",
     "Problem",
     "SchemaIssue",

@@ -8,8 +8,8 @@ from typing import Any, cast
 import jsonschema_rs as js
 
 from wf_core.errors import InvalidSchema
-from wf_core.jsonvalue import JsonValue, place
-from wf_core.schemas.engine import JsonSchema, build, build_inside, describe
+from wf_core.jsonvalue import JsonSchema, JsonValue, place
+from wf_core.schemas.engine import build, build_inside, describe
 from wf_core.schemas.faults import refusal, schema_issues
 
 

@@ -1,13 +1,10 @@
 """The one place that configures the validator, and how its errors read."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
 
 import jsonschema_rs as js
 
-from wf_core.jsonvalue import dumps, place
-
-JsonSchema: TypeAlias = dict[str, Any] | bool
+from wf_core.jsonvalue import JsonSchema, dumps, place
 
 _SHOWN_ALTERNATIVES = 5
 _SHOWN_LENGTH = 240

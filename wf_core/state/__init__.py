@@ -13,7 +13,7 @@ from wf_core.state.frames import (
     RunError,
 )
 from wf_core.state.layers import Layer, Write
-from wf_core.state.pending import Call, Interrupt, JsonSchema, SideEffects
+from wf_core.state.pending import Call, Interrupt, SideEffects
 from wf_core.state.run import FINAL, Counters, Lineage, RunState, RunStatus, Scope
 
 __all__ = [
@@ -28,7 +28,6 @@ __all__ = [
     "Frame",
     "InChild",
     "Interrupt",
-    "JsonSchema",
     "Layer",
     "Lineage",
     "Looping",

@@ -11,9 +11,7 @@ here is only how they are kept, so that an append to a list of n elements does n
 from dataclasses import dataclass, field
 
 from wf_core.jsonvalue import JsonValue
-from wf_core.paths import MISSING, Missing, lookup
-
-Segments = tuple[str, ...]
+from wf_core.paths import MISSING, Missing, Segments, lookup
 
 Write = tuple[Segments, str, JsonValue]
 """State path (without `state`), reducer, and the incoming value."""

@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
-from wf_core.jsonvalue import JsonValue
+from wf_core.jsonvalue import JsonSchema, JsonValue
 
-JsonSchema = dict[str, Any] | bool
 SideEffects = Literal["none", "unknown"]
 
 

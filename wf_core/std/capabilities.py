@@ -7,17 +7,15 @@ and chance; `sleep` is carried out by the kernel itself.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any, Final, NoReturn, TypeAlias, cast
+from typing import Any, NoReturn, TypeAlias, cast
 
-from wf_core.calls.contract import ERROR_OUTCOME, Contract, Hints
+from wf_core.calls.contract import CAPABILITY_ERROR, ERROR_OUTCOME, Contract, Hints
 from wf_core.errors import NotJson, StepFailed, WfError
-from wf_core.jsonvalue import JsonValue, check, dumps, loads
+from wf_core.jsonvalue import JsonValue, as_text, check, dumps, loads
 from wf_core.paths import MISSING, format_path, lookup, parse_local_path
 
 Input: TypeAlias = dict[str, Any]
 """Fits the capability's input schema: whoever calls has checked that."""
-
-CAPABILITY_ERROR: Final = "capability_error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +79,7 @@ def _slice(given: Input) -> JsonValue:
 
 
 def _join_text(given: Input) -> JsonValue:
-    return given.get("separator", "").join(_as_text(item) for item in given["items"])
+    return given.get("separator", "").join(as_text(item) for item in given["items"])
 
 
 def _split_text(given: Input) -> JsonValue:
@@ -109,10 +107,6 @@ def _local_path(text: str) -> tuple[str, ...]:
         return parse_local_path(text)
     except WfError as exc:
         raise StepFailed(exc.code, str(exc)) from exc
-
-
-def _as_text(item: JsonValue) -> str:
-    return item if isinstance(item, str) else dumps(item).decode()
 
 
 _ANY: JsonValue = {}

@@ -6,7 +6,7 @@ Nothing here changes the value that was there: siblings and earlier checkpoints 
 from collections.abc import Callable, Mapping
 
 from wf_core.errors import NotJson, StepFailed
-from wf_core.jsonvalue import JsonValue, canonical, check
+from wf_core.jsonvalue import JsonValue, canonical, check, kind_of
 from wf_core.paths import MISSING, Missing
 
 Number = int | float
@@ -97,22 +97,11 @@ def _object(role: str, value: JsonValue | Missing) -> dict[str, JsonValue]:
     return value
 
 
-def _number(reducer: str, role: str, value: JsonValue | Missing) -> Number:
+def _number(reducer: str, role: str, value: JsonValue) -> Number:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise _type_error(reducer, role, "a number", value)
     return value
 
 
-def _type_error(reducer: str, role: str, wanted: str, value: JsonValue | Missing) -> StepFailed:
-    return StepFailed("reducer_type_error", f"{reducer} takes {wanted}, but {role} is {_KINDS[type(value)]}.")
-
-
-_KINDS: Mapping[type, str] = {
-    bool: "a boolean",
-    int: "a number",
-    float: "a number",
-    str: "text",
-    list: "an array",
-    dict: "an object",
-    type(None): "null",
-}
+def _type_error(reducer: str, role: str, wanted: str, value: JsonValue) -> StepFailed:
+    return StepFailed("reducer_type_error", f"{reducer} takes {wanted}, but {role} is {kind_of(value)}.")

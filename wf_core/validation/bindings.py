@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from wf_core.errors import InvalidPath
+from wf_core.jsonvalue import JsonSchema
 from wf_core.paths import (
     GraphPath,
     Segments,
@@ -24,7 +25,6 @@ from wf_core.plan import (
     ValueExpression,
 )
 from wf_core.plan.bindings import OutputMap
-from wf_core.schemas import JsonSchema
 from wf_core.validation.report import Findings
 from wf_core.validation.schemas import array_on_the_way, check_exists, properties_of
 

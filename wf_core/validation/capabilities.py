@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 
 from wf_core.calls.contract import Contract
+from wf_core.jsonvalue import JsonSchema
 from wf_core.paths import Segments
 from wf_core.plan import CapabilityRef
-from wf_core.schemas import JsonSchema
 from wf_core.validation.report import Findings
 from wf_core.validation.schemas import check_exists, required_of, schemas_at
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from wf_core.jsonvalue import JsonSchema
 from wf_core.plan import WorkflowRef
-from wf_core.schemas import JsonSchema
 from wf_core.validation.report import Findings
 
 MAX_WORKFLOWS = 64

@@ -9,11 +9,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
-from wf_core.calls.contract import DESCRIBING, ERROR_OUTCOME, Contract, Hints, essential
-from wf_core.jsonvalue import equal
+from wf_core.calls.contract import DESCRIBING, ERROR_OUTCOME, Contract, Hints, essence, essential
+from wf_core.jsonvalue import JsonSchema, equal
 from wf_core.paths import Segments, format_path, parse_local_path
 from wf_core.plan import CapabilityRef, NodeStep, SubgraphStep, WorkflowPlan
-from wf_core.schemas import JsonSchema
 from wf_core.validation.capabilities import unfilled
 from wf_core.validation.report import Findings, Issue, Place
 from wf_core.validation.schemas import always_there, properties_of, schemas_at
@@ -81,7 +80,7 @@ def drift(used: Usage, pinned: Contract, live: Contract) -> list[Issue]:
         for outcome in live.outcomes:
             if outcome not in (*pinned.outcomes, *use.outcomes, ERROR_OUTCOME):
                 _report(here.at("routes"), f"The capability has the new outcome `{outcome}`, which has no route.")
-    if not found.issues and not equal(_essence(pinned), _essence(live)):
+    if not found.issues and not equal(essence(pinned), essence(live)):
         found.warning(
             "contract_changed",
             "The capability's contract changed since the run was started, in nothing that the plan uses.",
@@ -156,10 +155,6 @@ def _said(schema: JsonSchema, segments: Segments, leave_out: AbstractSet[str]) -
         definitions = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
         return [said, essential(definitions, leave_out)]
     return said
-
-
-def _essence(contract: Contract) -> Any:
-    return [essential(contract.input_schema), essential(contract.output_schema), list(contract.outcomes)]
 
 
 def _report(found: Findings, message: str) -> None:

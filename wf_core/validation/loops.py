@@ -5,11 +5,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from wf_core.errors import InvalidPath
+from wf_core.jsonvalue import JsonSchema
 from wf_core.paths import Segments, format_path, overlaps, parse_state_target
 from wf_core.plan import ForeachStep, InterruptStep, NodeStep, ParallelStep, SubgraphStep
 from wf_core.plan.reducers import MERGEABLE
 from wf_core.plan.steps import AnyStep, CollectErrors
-from wf_core.schemas import JsonSchema
 from wf_core.validation.graph import Graph
 from wf_core.validation.report import Findings
 from wf_core.validation.schemas import reducer_at

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from wf_core.jsonvalue import JsonSchema
 from wf_core.paths import Segments
 from wf_core.plan import REDUCERS
-from wf_core.schemas import JsonSchema, schema_issues
+from wf_core.schemas import schema_issues
 from wf_core.schemas.engine import shown
 from wf_core.validation.report import Findings, split_pointer
 

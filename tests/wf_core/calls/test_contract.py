@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from wf_core.calls.contract import Contract, Hints, essential
+from wf_core.calls.contract import Contract, Hints, essence, essential
 
 
 def test_without_hints_the_worst_is_assumed() -> None:
@@ -62,3 +62,11 @@ def test_the_schema_itself_stays_as_it_was() -> None:
     schema = {"title": "T", "items": {"title": "I"}}
     essential(schema)
     assert schema == {"title": "T", "items": {"title": "I"}}
+
+
+def test_a_contract_has_changed_where_its_schemas_or_outcomes_have() -> None:
+    plain = Contract(input_schema={"type": "object"}, hints=Hints(read_only=True))
+    described = Contract(input_schema={"type": "object", "description": "What to read."})
+    assert essence(plain) == essence(described)
+    assert essence(plain) != essence(Contract(input_schema={"type": "object"}, outcomes=("ok", "error")))
+    assert essence(plain) != essence(Contract(input_schema={"type": "object"}, output_schema={"type": "null"}))

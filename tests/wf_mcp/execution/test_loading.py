@@ -10,9 +10,10 @@ import pytest
 from tests.wf_mcp.scripted import Gate, ScriptedSource, echo, environment, node, opened, plan, start, stopped
 from wf_artifacts.runs.store import RunStore
 from wf_artifacts.stores import Stores, open_stores
-from wf_core.calls.contract import Contract, Hints, JsonSchema
+from wf_core.calls.contract import Contract, Hints
 from wf_core.errors import StateCorrupt
 from wf_core.ids import RunId
+from wf_core.jsonvalue import JsonSchema
 from wf_mcp.execution import pins
 from wf_mcp.execution.loading import manner
 
