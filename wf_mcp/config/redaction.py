@@ -23,12 +23,13 @@ class Redactor:
         self._pattern: re.Pattern[str] | None = None
 
     def add(self, value: str) -> None:
-        """Keep `value` out of everything from now on, each of its lines too, and also as JSON and URLs spell them."""
+        """Keep `value` and each of its lines out of everything from now on, also as JSON, Python and URLs spell them."""
         parts = {part for part in (value, value.strip(), *map(str.strip, value.splitlines())) if len(part) >= SHORTEST}
         if not parts:
             return
         for part in parts:
-            self._secrets |= {part, json.dumps(part)[1:-1], json.dumps(part, ensure_ascii=False)[1:-1], quote(part, "")}
+            in_json = {json.dumps(part)[1:-1], json.dumps(part, ensure_ascii=False)[1:-1]}
+            self._secrets |= {part, *in_json, repr(part)[1:-1], quote(part, "")}
         # The longest first: a secret may begin like another.
         longest_first = sorted(self._secrets, key=lambda secret: (-len(secret), secret))
         self._pattern = re.compile("|".join(map(re.escape, longest_first)))
