@@ -1,8 +1,6 @@
 """A stored run made ready to go on: its program compiled, its state brought up to its last input."""
 
 from collections.abc import Mapping
-from functools import partial
-from typing import Any
 
 from anyio import to_thread
 
@@ -12,24 +10,13 @@ from wf_artifacts.runs.store import Claim
 from wf_core.calls.contract import Contract
 from wf_core.codec import dump_run, load_run
 from wf_core.codec.inputs import load_journal
-from wf_core.runtime import Program, compile_program
+from wf_core.runtime import Program
 from wf_core.runtime.inputs import replay
 from wf_core.state import FINAL, RunState
 from wf_mcp.errors import RunBlocked
 from wf_mcp.execution import pins
 from wf_mcp.execution.journal import Journal, Manner
 from wf_mcp.execution.means import Means
-
-
-async def compiled(environment: PinnedEnvironment, contracts: Mapping[str, Contract]) -> Program:
-    """Compile what a run is pinned to, with the contracts that judge its calls."""
-    children: dict[tuple[str, int], dict[str, Any]] = {
-        (child.artifact_id, child.version): child.plan for child in environment.children
-    }
-    # In a thread: a long plan takes its time, and others are served meanwhile.
-    return await to_thread.run_sync(
-        partial(compile_program, environment.artifact.plan, contracts=contracts, children=children)
-    )
 
 
 async def require_ready(means: Means, record: RunRecord, environment: PinnedEnvironment) -> Mapping[str, Contract]:
@@ -59,11 +46,11 @@ async def load(
     checkpoint = await means.store.load_checkpoint(record.run_id)
     lines = await means.store.load_journal(record.run_id)
     pinned = pins.pinned_contracts(environment)
-    program = await compiled(environment, contracts)
+    program = await means.programs.compiled(environment, contracts)
     run = load_run(checkpoint.state)
     if lines:
         # What is in a journal was judged by the pinned contracts; see `manner`.
-        before = program if contracts == pinned else await compiled(environment, pinned)
+        before = program if contracts == pinned else await means.programs.compiled(environment, pinned)
         run = await to_thread.run_sync(_replayed, before, run, lines)
     return Journal(means, claim, program, run, record, environment, manner=manner(environment, contracts))
 

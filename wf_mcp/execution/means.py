@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from wf_artifacts.clock import Clock
 from wf_artifacts.runs.store import RunStore
 from wf_mcp.execution.changes import Changes
+from wf_mcp.execution.programs import Programs
 from wf_mcp.sources.registry import SourceRegistry
 
 
@@ -21,3 +22,4 @@ class Means:
     max_bytes: int
     changes: Changes = field(default_factory=Changes)
     """Told of each time a run is stored."""
+    programs: Programs = field(default_factory=Programs)

@@ -32,7 +32,7 @@ from wf_mcp.execution.advance import advance
 from wf_mcp.execution.changes import Changes
 from wf_mcp.execution.journal import Journal
 from wf_mcp.execution.live import CancelAsked, LiveRun, Progress
-from wf_mcp.execution.loading import compiled, load, manner, require_ready
+from wf_mcp.execution.loading import load, manner, require_ready
 from wf_mcp.execution.means import Means
 from wf_mcp.execution.owned import ShuttingDown, owned
 from wf_mcp.execution.records import describe
@@ -99,7 +99,7 @@ class RunDriver:
         now = self._means.clock.now()
         blank = self._blank(environment.deployment, workflow_input, principal, idempotency_key, now)
         contracts = pins.pinned_contracts(environment)
-        program = await compiled(environment, contracts)
+        program = await self._means.programs.compiled(environment, contracts)
         run = start(program, run_id=blank.run_id, input=workflow_input)
         record = describe(run, blank, checkpoint=1, now=now)
         checkpoint = Checkpoint(record.run_id, 1, "started", dump_run(run), now)
