@@ -160,8 +160,11 @@ def assert_places_are_kept(run: RunState) -> None:
 
 
 def executes(run: RunState, frame: Frame) -> bool:
-    below = list(descend(run, frame))
-    return any(isinstance(one.activity, (Calling, Delayed)) or one.id in run.ready for one in below)
+    # A call that may be repeated waits for a place as an answered question does.
+    return any(
+        one.id in run.ready or (isinstance(one.activity, (Calling, Delayed)) and not one.parked)
+        for one in descend(run, frame)
+    )
 
 
 def assert_derived_is_as_it_was(outside: Outside) -> None:
