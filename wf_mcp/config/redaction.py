@@ -23,7 +23,7 @@ class Redactor:
         self._pattern: re.Pattern[str] | None = None
 
     def add(self, value: str) -> None:
-        """Keep `value` and each of its lines out of everything from now on, also as JSON, Python and URLs spell them."""
+        """Keep `value` and each of its lines out of everything from now on, as JSON, Python and URLs spell them too."""
         parts = {part for part in (value, value.strip(), *map(str.strip, value.splitlines())) if len(part) >= SHORTEST}
         if not parts:
             return

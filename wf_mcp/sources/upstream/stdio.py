@@ -6,6 +6,7 @@ noticed at once; a little of what is no MCP on its stdout is overlooked.
 
 import logging
 import os
+import re
 from collections import deque
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -27,6 +28,8 @@ MOST_NOISE = 1000
 
 _LONGEST_LINE = 8192
 """Of stderr, in characters. The rest of a longer line is not shown."""
+_OBJECT = re.compile(r'\s*\{\s*"')
+"""How a line begins that was meant as JSON, and not as words."""
 _LAST_WORDS_SECONDS = 0.5
 """How long the end of stderr is waited for; a child of the server may hold it open."""
 
@@ -130,7 +133,7 @@ def _is_message(error: Exception) -> bool:
     line: object = error.errors(include_url=False, include_context=False)[0]["input"]
     if isinstance(line, dict):
         return "jsonrpc" in line or "id" in line
-    return isinstance(line, str) and line.lstrip().startswith("{")
+    return isinstance(line, str) and _OBJECT.match(line) is not None
 
 
 def _is_no_noise(record: logging.LogRecord) -> bool:

@@ -96,7 +96,7 @@ async def test_an_answer_that_cannot_be_read_ends_the_calls_that_wait(
 
 async def test_a_little_noise_on_stdout_ends_nothing(open_source: Open, context: CallContext) -> None:
     async with open_source(raw_server()) as source:
-        noise = 'Welcome!\n{"level": "info"}\n[1]\n{"jsonrpc": "2.0", "id": ID, "result": {"content": []}}'
+        noise = 'Welcome!\n{not json\n{"level": "info"}\n[1]\n{"jsonrpc": "2.0", "id": ID, "result": {"content": []}}'
         assert (await source.call("write", {"line": noise}, context)).outcome == "ok"
 
 
