@@ -10,7 +10,7 @@ from wf_artifacts.catalog.files.examination import CatalogExamination
 from wf_artifacts.catalog.files.tree import NUMBERS, CatalogTree, Numbers
 from wf_artifacts.catalog.models import ARTIFACT, DEPLOYMENT, Artifact, ArtifactListing, Deployment
 from wf_artifacts.catalog.references import ArtifactRef, require_reachable, require_unused
-from wf_artifacts.catalog.rules import first_version, require_ids, taking_the_place_of
+from wf_artifacts.catalog.rules import first_version, require_ids, require_restorable, taking_the_place_of
 from wf_artifacts.errors import ArtifactNotFound, DeploymentNotFound
 from wf_artifacts.storage import atomic
 from wf_artifacts.storage.findings import Fault, LostAndFound
@@ -43,11 +43,10 @@ class FileTreeCatalog(FileTreeStore):
             artifact_id, plan, description=description, required_capabilities=required_capabilities, now=now
         )
         with self._changing(self._tree.artifacts / artifact_id):
-            versions = self._tree.versions(artifact_id)
-            earlier = self._find(artifact_id, versions, draft.digest)
+            earlier = self._find(artifact_id, self._tree.versions(artifact_id), draft.digest)
             if earlier is not None:
                 return earlier
-            reference = ArtifactRef(artifact_id, max([self._tree.numbers(artifact_id).last, *versions]) + 1)
+            reference = ArtifactRef(artifact_id, self._tree.last_version(artifact_id) + 1)
             artifact = draft.model_copy(update={"version": reference.version})
             atomic.replace_file(self._tree.artifact_path(reference), ARTIFACT.encode(artifact))
             return artifact
@@ -82,6 +81,22 @@ class FileTreeCatalog(FileTreeStore):
             atomic.replace_file(self._tree.numbers_path(artifact_id), NUMBERS.encode(taken))
             for reference in references:
                 atomic.remove_file(self._tree.artifact_path(reference))
+
+    @in_thread
+    def last_versions(self) -> Mapping[ArtifactId, int]:
+        return {artifact_id: self._tree.last_version(artifact_id) for artifact_id in self._tree.artifact_ids()}
+
+    @in_thread
+    def restore_artifact(self, artifact_id: ArtifactId, versions: Sequence[Artifact], *, last: int) -> None:
+        require_id("an artifact", artifact_id)
+        with self._changing(self._tree.artifacts / artifact_id):
+            known = self._tree.last_version(artifact_id)
+            require_restorable(artifact_id, versions, last, known=known)
+            numbers = Numbers(last=last, deleted_through=0)
+            atomic.replace_file(self._tree.numbers_path(artifact_id), NUMBERS.encode(numbers))
+            for artifact in versions:
+                path = self._tree.artifact_path(ArtifactRef(artifact_id, artifact.version))
+                atomic.replace_file(path, ARTIFACT.encode(artifact))
 
     @in_thread
     def save_deployment(self, deployment: Deployment, *, replace: bool) -> Deployment:

@@ -10,7 +10,7 @@ from typing import Any
 
 from wf_artifacts.catalog.models import ARTIFACT, DEPLOYMENT, Artifact, ArtifactListing, Deployment
 from wf_artifacts.catalog.references import ArtifactRef, require_reachable, require_unused
-from wf_artifacts.catalog.rules import first_version, require_ids, taking_the_place_of
+from wf_artifacts.catalog.rules import first_version, require_ids, require_restorable, taking_the_place_of
 from wf_artifacts.errors import ArtifactNotFound, DeploymentNotFound
 from wf_artifacts.storage.identifiers import require_id
 from wf_artifacts.storage.pages import Page, ascending, collect
@@ -69,6 +69,14 @@ class MemoryCatalog:
         require_unused((ArtifactRef(artifact_id, number) for number in doomed), deployments, self._artifact)
         for number in doomed:
             del versions[number]
+
+    async def last_versions(self) -> Mapping[ArtifactId, int]:
+        return dict(self._last)
+
+    async def restore_artifact(self, artifact_id: ArtifactId, versions: Sequence[Artifact], *, last: int) -> None:
+        require_restorable(artifact_id, versions, last, known=self._last.get(artifact_id, 0))
+        self._versions[artifact_id] = {artifact.version: ARTIFACT.encode(artifact) for artifact in versions}
+        self._last[artifact_id] = last
 
     async def save_deployment(self, deployment: Deployment, *, replace: bool) -> Deployment:
         require_ids(deployment)

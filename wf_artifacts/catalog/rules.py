@@ -40,6 +40,20 @@ def first_version(
     )
 
 
+def require_restorable(artifact_id: ArtifactId, versions: Sequence[Artifact], last: int, *, known: int) -> None:
+    """Accept an artifact from another store, if no version of it was ever saved here; `known` is the highest.
+
+    Raises:
+        InvalidId: the id cannot be one.
+        ValueError: it was saved before, or the versions are another's or beyond the highest number.
+    """
+    require_id("an artifact", artifact_id)
+    if known:
+        raise ValueError(f"versions of {artifact_id} were saved before")
+    if any(version.artifact_id != artifact_id or version.version > last for version in versions):
+        raise ValueError(f"these are no versions of {artifact_id} up to {last}")
+
+
 def require_ids(deployment: Deployment) -> None:
     """Accept the ids in a deployment.
 

@@ -14,7 +14,7 @@ from anyio import CapacityLimiter
 
 from wf_artifacts.catalog.models import ARTIFACT, DEPLOYMENT, Artifact, ArtifactListing, Deployment
 from wf_artifacts.catalog.references import ArtifactRef, require_reachable, require_unused
-from wf_artifacts.catalog.rules import first_version, require_ids, taking_the_place_of
+from wf_artifacts.catalog.rules import first_version, require_ids, require_restorable, taking_the_place_of
 from wf_artifacts.errors import ArtifactNotFound, DeploymentNotFound
 from wf_artifacts.storage.connections import Row
 from wf_artifacts.storage.database import Database, Transaction
@@ -72,9 +72,8 @@ class SqlCatalog:
                 return earlier
             last = transaction.row("last_version", artifact_id=artifact_id)
             artifact = draft if last is None else draft.model_copy(update={"version": last[0] + 1})
-            key = {"artifact_id": artifact_id, "version": artifact.version}
-            transaction.change("number_artifact", **key)
-            transaction.change("insert_version", **key, digest=artifact.digest, document=ARTIFACT.encode(artifact))
+            transaction.change("number_artifact", artifact_id=artifact_id, version=artifact.version)
+            _put_version(transaction, artifact)
             return artifact
 
     @in_thread
@@ -102,6 +101,21 @@ class SqlCatalog:
             require_unused(references, _every_deployment(transaction), partial(_artifact, transaction))
             for number in doomed:
                 transaction.change("delete_version", artifact_id=artifact_id, version=number)
+
+    @in_thread
+    def last_versions(self) -> Mapping[ArtifactId, int]:
+        with self._database.reading() as transaction:
+            return {ArtifactId(name): last for name, last in transaction.rows("last_versions")}
+
+    @in_thread
+    def restore_artifact(self, artifact_id: ArtifactId, versions: Sequence[Artifact], *, last: int) -> None:
+        require_id("an artifact", artifact_id)
+        with self._changing() as transaction:
+            row = transaction.row("last_version", artifact_id=artifact_id)
+            require_restorable(artifact_id, versions, last, known=row[0] if row else 0)
+            transaction.change("number_artifact", artifact_id=artifact_id, version=last)
+            for artifact in versions:
+                _put_version(transaction, artifact)
 
     @in_thread
     def save_deployment(self, deployment: Deployment, *, replace: bool) -> Deployment:
@@ -181,6 +195,16 @@ def _require_saved_plan(transaction: Transaction, reference: ArtifactRef) -> Non
     artifact = _artifact(transaction, reference)
     if artifact is not None and json_digest(artifact.plan) != artifact.digest:
         raise corrupt(_document(reference), "its plan is not the one that was saved")
+
+
+def _put_version(transaction: Transaction, artifact: Artifact) -> None:
+    transaction.change(
+        "insert_version",
+        artifact_id=artifact.artifact_id,
+        version=artifact.version,
+        digest=artifact.digest,
+        document=ARTIFACT.encode(artifact),
+    )
 
 
 def _find(transaction: Transaction, artifact_id: ArtifactId, digest: str) -> Artifact | None:

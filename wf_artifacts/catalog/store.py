@@ -67,6 +67,18 @@ class CatalogStore(Protocol):
         """
         ...
 
+    async def last_versions(self) -> Mapping[ArtifactId, int]:
+        """Give the highest version number that each artifact was ever given, also if every version was deleted."""
+        ...
+
+    async def restore_artifact(self, artifact_id: ArtifactId, versions: Sequence[Artifact], *, last: int) -> None:
+        """Bring an artifact from another store: its versions as they are, and the highest number that it was given.
+
+        Raises:
+            ValueError: an artifact of that id was saved here before, or the versions do not fit; nothing was stored.
+        """
+        ...
+
     async def save_deployment(self, deployment: Deployment, *, replace: bool) -> Deployment:
         """Save a deployment, and give it as it is stored: replacing keeps the earlier `created_at`.
 

@@ -13,13 +13,13 @@ COMPARED_RUNS = 200
 
 
 def require_first_state(record: RunRecord, checkpoint: Checkpoint, trace: Sequence[bytes]) -> None:
-    """Accept what a run begins with.
+    """Accept what a run begins with in a store; one that comes from another may have any checkpoint.
 
     Raises:
         ValueError: record, checkpoint and trace do not fit together.
     """
     _require_trace(record, 0, trace)
-    _require_checkpoint(record, 0, checkpoint)
+    _require_checkpoint(record, checkpoint.sequence - 1, checkpoint)
 
 
 def require_next_state(

@@ -64,12 +64,12 @@ class RunStore(Protocol):
         *,
         trace: Sequence[bytes] = (),
     ) -> Created:
-        """Create a run with its definitions and its first checkpoint, and claim it.
+        """Create a run with its definitions and a checkpoint, and claim it.
 
-        Where the record has an idempotency key that stands for an earlier run of the same principal and deployment
-        with the same `input_digest`, nothing is created and that run is given. Of several creations with one key at
-        the same instant one creates. A key is used up only by a run that was created, and free again once that run
-        is deleted.
+        The checkpoint is the first, unless the run comes from another store. Where the record has an idempotency key
+        that stands for an earlier run of the same principal and deployment with the same `input_digest`, nothing is
+        created and that run is given. Of several creations with one key at the same instant one creates. A key is used
+        up only by a run that was created, and free again once that run is deleted.
 
         Raises:
             IdempotencyConflict: the key stands for a run with another input; nothing was created.

@@ -5,7 +5,7 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.wf_artifacts.samples import LATER, NOW, deployment, plan
+from tests.wf_artifacts.samples import LATER, NOW, artifact, deployment, plan
 from wf_artifacts.catalog.models import Artifact
 from wf_artifacts.catalog.store import CatalogStore
 from wf_artifacts.errors import (
@@ -167,6 +167,46 @@ class TestDeletingArtifacts:
             await catalog.delete_artifact(ArtifactId("leaf"))
         await catalog.delete_deployment(PUBLISH)
         await catalog.delete_artifact(ArtifactId("leaf"))
+
+
+class TestRestoring:
+    async def test_an_artifact_from_another_store_keeps_its_numbers(self, catalog: CatalogStore) -> None:
+        versions = [artifact(version=2), artifact(version=5)]
+        await catalog.restore_artifact(NOTES, versions, last=7)
+        assert [await catalog.load_artifact(NOTES, version) for version in (2, 5)] == versions
+        assert await catalog.load_artifact(NOTES) == versions[1]
+        assert (await catalog.list_artifacts(limit=10)).items[0].versions == (2, 5)
+        assert await catalog.last_versions() == {NOTES: 7}
+        assert (await save(catalog, {"name": "new"})).version == 8
+
+    async def test_an_artifact_of_which_nothing_is_left_keeps_its_numbers(self, catalog: CatalogStore) -> None:
+        await catalog.restore_artifact(NOTES, [], last=3)
+        assert (await catalog.list_artifacts(limit=10)).items == ()
+        assert await catalog.last_versions() == {NOTES: 3}
+        assert (await save(catalog)).version == 4
+
+    async def test_the_highest_numbers_are_told_of_deleted_versions_too(self, catalog: CatalogStore) -> None:
+        for name in ("a", "b"):
+            await save(catalog, {"name": name})
+        await save(catalog, {"name": "a"}, "other")
+        await catalog.delete_artifact(NOTES, 2)
+        await catalog.delete_artifact(ArtifactId("other"))
+        assert await catalog.last_versions() == {NOTES: 2, ArtifactId("other"): 1}
+
+    async def test_nothing_is_restored_over_what_was_saved(self, catalog: CatalogStore) -> None:
+        saved = await save(catalog)
+        with pytest.raises(ValueError, match="saved before"):
+            await catalog.restore_artifact(NOTES, [artifact(version=2)], last=2)
+        assert await catalog.load_artifact(NOTES) == saved
+        await catalog.delete_artifact(NOTES)
+        with pytest.raises(ValueError, match="saved before"):
+            await catalog.restore_artifact(NOTES, [artifact(version=2)], last=2)
+
+    @pytest.mark.parametrize("wrong", [artifact("other"), artifact(version=3)])
+    async def test_versions_that_do_not_fit_are_refused(self, catalog: CatalogStore, wrong: Artifact) -> None:
+        with pytest.raises(ValueError, match="no versions of notes"):
+            await catalog.restore_artifact(NOTES, [wrong], last=2)
+        assert await catalog.last_versions() in ({}, {NOTES: 0})
 
 
 class TestDeployments:

@@ -23,7 +23,6 @@ def test_what_fits_is_accepted() -> None:
     ("fields", "entries", "reason"),
     [
         ({"trace_count": 1}, [b"{}"] * 2, "2 entries after 0 do not make 1"),
-        ({"checkpoint": 2}, [b"{}"] * 2, "checkpoint 2, named 2, does not follow 0"),
         ({}, [b"{}", b"{}\n{}"], "one JSON object on one line"),
         ({}, [b"{}", b"[]"], "one JSON object on one line"),
     ],
@@ -32,6 +31,13 @@ def test_a_first_state_that_does_not_fit_is_refused(fields: dict[str, Any], entr
     begun = BEGUN.model_copy(update=fields)
     with pytest.raises(ValueError, match=reason):
         require_first_state(begun, checkpoint(begun), entries)
+
+
+def test_a_first_state_names_the_checkpoint_that_it_comes_with() -> None:
+    moved = BEGUN.model_copy(update={"checkpoint": 7})
+    require_first_state(moved, checkpoint(moved), trace(record(), 2))
+    with pytest.raises(ValueError, match="checkpoint 1, named 7"):
+        require_first_state(moved, checkpoint(BEGUN), trace(record(), 2))
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,20 @@ class TestCreating:
         with pytest.raises(RunBusy):
             await runs.claim(begun.run_id)
 
+    async def test_a_run_from_another_store_goes_on_from_its_checkpoint(self, runs: RunStore) -> None:
+        moved = record(checkpoint=7, trace_count=1, steps_executed=9)
+        made = await runs.create(moved, environment(), checkpoint(moved), trace=[b'{"index":0}'])
+        assert made.claim is not None
+        async with made.claim as claim:
+            await runs.append(claim, inputs(moved, 2), sync=True)
+        assert await runs.load_checkpoint(moved.run_id) == checkpoint(moved)
+        assert len(await runs.load_journal(moved.run_id)) == 2
+        assert len(await runs.read_trace(moved.run_id, 0, 10)) == 3
+        async with await runs.claim(moved.run_id) as claim:
+            after = following(await runs.load(moved.run_id), entries=0)
+            await runs.commit(claim, after, checkpoint=checkpoint(after))
+        assert (await runs.load_checkpoint(moved.run_id)).sequence == 8
+
     async def test_the_same_key_and_input_give_the_same_run_and_no_claim(self, runs: RunStore, start: Start) -> None:
         first = record(new_run_id(1), idempotency_key="k")
         await start(first)

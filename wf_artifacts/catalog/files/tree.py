@@ -81,6 +81,10 @@ class CatalogTree:
         deleted_through = self.numbers(artifact_id).deleted_through
         return [number for number in self.given(artifact_id) if number > deleted_through]
 
+    def last_version(self, artifact_id: ArtifactId) -> int:
+        """Give the highest number that was ever given; 0 where none was."""
+        return max([self.numbers(artifact_id).last, *self.versions(artifact_id)])
+
     def artifact(self, reference: ArtifactRef) -> Artifact | None:
         """Read a version. The id may be any text: that of a child comes from a plan, and nobody has checked it."""
         artifact_id, version = reference

@@ -8,6 +8,9 @@ ON CONFLICT (artifact_id) DO UPDATE SET last_version = :version
 -- name: last_version
 SELECT last_version FROM wf_artifacts WHERE artifact_id = :artifact_id
 
+-- name: last_versions
+SELECT artifact_id, last_version FROM wf_artifacts
+
 -- name: insert_version
 INSERT INTO wf_versions (artifact_id, version, digest, document) VALUES (:artifact_id, :version, :digest, :document)
 
