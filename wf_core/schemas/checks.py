@@ -11,6 +11,7 @@ from wf_core.errors import InvalidSchema
 from wf_core.jsonvalue import JsonSchema, JsonValue, place
 from wf_core.schemas.engine import build, build_inside, describe
 from wf_core.schemas.faults import refusal, schema_issues
+from wf_core.schemas.references import REFERENCES
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,6 @@ _ANNOTATIONS = frozenset(
     | {"readOnly", "writeOnly"}
 )
 _ELEMENT_KEYWORDS = _ANNOTATIONS | {"type", "items", "minItems", "maxItems"}
-_REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 
 
 def _standing_at(schema: JsonSchema, at: Sequence[str]) -> JsonSchema:
@@ -121,5 +121,5 @@ def _refers(value: object) -> bool:
     """Tell whether a reference may be anywhere inside."""
     if isinstance(value, dict):
         members = cast("dict[str, Any]", value)
-        return not _REFERENCES.isdisjoint(members) or any(_refers(inner) for inner in members.values())
+        return any(keyword in members for keyword in REFERENCES) or any(_refers(inner) for inner in members.values())
     return isinstance(value, list) and any(_refers(inner) for inner in cast("list[Any]", value))

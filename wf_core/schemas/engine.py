@@ -1,10 +1,11 @@
 """The one place that configures the validator, and how its errors read."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import jsonschema_rs as js
 
 from wf_core.jsonvalue import JsonSchema, dumps, place
+from wf_core.schemas.pointers import pointer_to
 
 _SHOWN_ALTERNATIVES = 5
 _SHOWN_LENGTH = 240
@@ -51,11 +52,6 @@ def describe(error: js.ValidationError) -> str:
 def shown(value: object) -> str:
     """Write a value for a message."""
     return _clipped(dumps(value).decode())
-
-
-def pointer_to(steps: Iterable[str | int]) -> str:
-    """Write the JSON Pointer to a place."""
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
 
 
 def _describe_inside(error: js.ValidationError, outer: js.ValidationError) -> str:

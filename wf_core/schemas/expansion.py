@@ -6,12 +6,15 @@ A few dozen definitions that each refer to the last one twice ask a trillion tim
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
-from urllib.parse import unquote, urldefrag, urljoin
+
+import jsonschema_rs as js
+
+from wf_core.schemas.pointers import from_fragment, pointer_to, split_pointer
+from wf_core.schemas.references import REFERENCES, resolver_at, resolver_of
 
 MOST_QUESTIONS = 10_000
 """About one value. Far more than schemas written for data ask."""
 
-_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _SAME_VALUE = frozenset({"else", "if", "not", "then"})
 _SAME_VALUE_LISTED = frozenset({"allOf", "anyOf", "oneOf"})
 _SAME_VALUE_NAMED = frozenset({"dependencies", "dependentSchemas"})
@@ -68,9 +71,10 @@ class _Graph:
 
     def __init__(self, document: dict[str, Any], places: Mapping[str, dict[str, Any]]) -> None:
         self._document = document
+        self._resolver = resolver_of(document)
         self._nodes: dict[str, _Node] = {}
-        self._bases: dict[str, str] = {"": ""}
-        self._roots: dict[str, str] = {"": ""}
+        self._roots = {self._resolver.base_uri: ""}
+        """Address -> place, of the document and of the schemas in it that have an address of their own."""
         self._anchors: dict[str, list[str]] = {}
         for place, schema in places.items():
             self._note_names(place, schema)
@@ -83,20 +87,14 @@ class _Graph:
     def _note_names(self, place: str, schema: dict[str, Any]) -> None:
         name = schema.get("$id", schema.get("id"))
         if isinstance(name, str):
-            address, anchor = urldefrag(name)
+            address, _, anchor = name.partition("#")
             if address:
-                self._bases[place] = base = urljoin(self._base(place), address)
-                self._roots[base] = place
+                self._roots.setdefault(resolver_at(place, self._resolver).base_uri, place)
             if anchor:
                 self._anchors.setdefault(anchor, []).append(place)
         for keyword in ("$anchor", "$dynamicAnchor"):
             if isinstance(anchor := schema.get(keyword), str):
                 self._anchors.setdefault(anchor, []).append(place)
-
-    def _base(self, place: str) -> str:
-        while place not in self._bases:
-            place = place.rpartition("/")[0]
-        return self._bases[place]
 
     def _read(self, place: str) -> _Node:
         schema = _standing_at(self._document, place)
@@ -105,8 +103,8 @@ class _Graph:
         known = cast("dict[str, Any]", schema)
         same_value, every_part, one_part = list[str](), list[str](), list[str]()
         for keyword, value in known.items():
-            here = f"{place}/{_escaped(keyword)}"
-            if keyword in _REFERENCES and isinstance(value, str):
+            here = place + pointer_to([keyword])
+            if keyword in REFERENCES and isinstance(value, str):
                 same_value += self._targets(place, value)
             elif keyword in _SAME_VALUE:
                 same_value.append(here)
@@ -123,13 +121,22 @@ class _Graph:
 
     def _targets(self, place: str, reference: str) -> list[str]:
         """Give where a reference may lead: which of several anchors of one name counts is known only to the value."""
-        address, fragment = urldefrag(reference)
-        fragment = unquote(fragment)
+        address, _, fragment = reference.partition("#")
+        fragment = from_fragment(fragment)
         if fragment and not fragment.startswith("/"):
             return self._anchors.get(fragment, [])
-        base = self._base(place)
-        root = self._roots.get(urljoin(base, address) if address else base)
+        root = self._root_of(place, address)
         return [] if root is None else [root + fragment]
+
+    def _root_of(self, place: str, address: str) -> str | None:
+        """Give the place of the schema that an address names where it stands at a place; an empty one names its own."""
+        if not address and len(self._roots) == 1:
+            return ""
+        try:
+            resolver = resolver_at(place, self._resolver)
+            return self._roots.get((resolver.lookup(address).resolver if address else resolver).base_uri)
+        except js.ReferencingError:
+            return None
 
 
 def _visit(starts: Iterable[str], leads: Callable[[str], Iterable[str]]) -> tuple[list[str], list[str]]:
@@ -158,22 +165,18 @@ def _visit(starts: Iterable[str], leads: Callable[[str], Iterable[str]]) -> tupl
 
 def _inside(place: str, value: object) -> list[str]:
     if isinstance(value, dict):
-        return [f"{place}/{_escaped(name)}" for name in cast("dict[str, Any]", value)]
+        return [place + pointer_to([name]) for name in cast("dict[str, Any]", value)]
     return [f"{place}/{index}" for index in range(len(cast("list[Any]", value)))] if isinstance(value, list) else []
 
 
 def _standing_at(document: Any, place: str) -> Any:
     value = document
-    for step in place.split("/")[1:]:
+    for step in split_pointer(place):
         match value:
             case dict():
-                value = cast("dict[str, Any]", value).get(step.replace("~1", "/").replace("~0", "~"))
+                value = cast("dict[str, Any]", value).get(step)
             case list() if step.isdecimal() and int(step) < len(cast("list[Any]", value)):
                 value = cast("list[Any]", value)[int(step)]
             case _:
                 return None
     return value
-
-
-def _escaped(step: str) -> str:
-    return step.replace("~", "~0").replace("/", "~1")

@@ -1,6 +1,5 @@
 """What makes a schema unusable, everything at once and each with its place."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -10,9 +9,11 @@ import jsonschema_rs as js
 
 from wf_core.errors import NotJson
 from wf_core.jsonvalue import check, quote
-from wf_core.schemas.engine import build, describe, pointer_to, shown
+from wf_core.schemas.engine import build, describe, shown
 from wf_core.schemas.expansion import overgrown
 from wf_core.schemas.patterns import pattern_fault
+from wf_core.schemas.pointers import pointer_to
+from wf_core.schemas.references import REFERENCES, resolver_at, resolver_of
 
 Schemas: TypeAlias = Mapping[str, dict[str, Any]]
 """JSON Pointer -> the schema that stands there."""
@@ -63,7 +64,6 @@ def refusal(exc: ValueError) -> SchemaIssue:
     return SchemaIssue("", "invalid_schema", str(exc))
 
 
-_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _IDENTITIES = frozenset({"$id", "id"})
 
 # Where schemas stand inside a schema: as the value of a keyword, in its array, or under the names in its object.
@@ -73,9 +73,6 @@ _SINGLE = frozenset(
 )
 _LISTED = frozenset({"allOf", "anyOf", "items", "oneOf", "prefixItems"})
 _NAMED = frozenset({"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"})
-
-_BASE = "json-schema:///"
-"""Stands for the address of a document that names none: nothing can be fetched from there."""
 
 _METASCHEMAS: Mapping[type[js.Validator], str] = {
     js.Draft4Validator: "http://json-schema.org/draft-04/schema#",
@@ -132,21 +129,20 @@ def _pattern_issues(schemas: Schemas) -> Iterator[SchemaIssue]:
 def _reference_issues(document: dict[str, Any], schemas: Schemas) -> Iterator[SchemaIssue]:
     """Yield the references that leave the document or lead nowhere in it."""
     try:
-        # Whatever lies outside is taken for an empty schema, never fetched: only where references lead matters here.
-        root = js.Registry([(_BASE, document)], retriever=lambda _: True).resolver(_BASE)
+        root = resolver_of(document)
     except ValueError as exc:
         yield SchemaIssue("", "invalid_schema", str(exc))
         return
     resolvers: dict[str, js.Resolver] = {}
     for pointer, schema in schemas.items():
         try:
-            resolvers[pointer] = root.lookup(_fragment(pointer)).resolver
+            resolvers[pointer] = resolver_at(pointer, root)
         except js.ReferencingError as exc:
             if not _IDENTITIES.isdisjoint(schema):
                 yield SchemaIssue(pointer, "invalid_schema", str(exc))
     inside = {resolver.base_uri for resolver in resolvers.values()}
     for pointer, resolver in resolvers.items():
-        for keyword in _REFERENCES:
+        for keyword in REFERENCES:
             reference: object = schemas[pointer].get(keyword)
             if isinstance(reference, str):
                 yield from _reference_issue(f"{pointer}/{keyword}", reference, resolver, inside)
@@ -173,11 +169,6 @@ def _leads_inside(address: str, resolver: js.Resolver, inside: set[str]) -> bool
         return resolver.lookup(address).resolver.base_uri in inside
     except js.ReferencingError:
         return False
-
-
-def _fragment(pointer: str) -> str:
-    """Write a JSON Pointer as the fragment of an address."""
-    return "#" + re.sub(rb"[^A-Za-z0-9/._~$-]", lambda found: b"%%%02X" % found[0][0], pointer.encode()).decode()
 
 
 def _schemas(schema: object, pointer: str = "") -> Iterator[tuple[str, dict[str, Any]]]:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from wf_core.ids import close_matches
 from wf_core.plan import WorkflowPlan
-from wf_core.schemas.engine import pointer_to
+from wf_core.schemas.pointers import pointer_to
 
 MAX_COMPARED = 25
 """Up to so many issues unknown names are compared with the known ones: a broken plan of any size is read in time."""
@@ -77,11 +77,6 @@ class Findings:
 
     def warning(self, code: str, message: str, hint: str | None = None) -> None:
         self.issues.append(Issue("warning", code, pointer_to(self.place), message, hint))
-
-
-def split_pointer(text: str) -> tuple[str, ...]:
-    """Read the segments of a JSON pointer."""
-    return tuple(part.replace("~1", "/").replace("~0", "~") for part in text.split("/")[1:])
 
 
 def suggest(name: str, known: Iterable[str]) -> str | None:

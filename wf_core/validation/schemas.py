@@ -12,7 +12,8 @@ from wf_core.paths import Segments
 from wf_core.plan import REDUCERS
 from wf_core.schemas import schema_issues
 from wf_core.schemas.engine import shown
-from wf_core.validation.report import Findings, split_pointer
+from wf_core.schemas.pointers import split_pointer
+from wf_core.validation.report import Findings
 
 Conjuncts = list[dict[str, Any]]
 """Schemas that all hold at one place."""

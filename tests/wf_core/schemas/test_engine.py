@@ -3,7 +3,7 @@
 import jsonschema_rs
 import pytest
 
-from wf_core.schemas.engine import build, describe, pointer_to, shown
+from wf_core.schemas.engine import build, describe, shown
 
 
 def error_of(schema: dict[str, object], value: object) -> jsonschema_rs.ValidationError:
@@ -37,8 +37,3 @@ def test_a_long_enumeration_is_shortened() -> None:
 def test_values_are_shown_as_json_and_not_for_ever() -> None:
     assert shown({"a": [None, "é"]}) == '{"a":[null,"é"]}'
     assert len(shown("x" * 10_000)) < 300
-
-
-def test_pointers_escape_what_separates() -> None:
-    assert pointer_to(["a/b", 0, "c~d", ""]) == "/a~1b/0/c~0d/"
-    assert pointer_to([]) == ""

@@ -1,14 +1,12 @@
 """Issues and the places that they name."""
 
-from wf_core.validation.report import MAX_COMPARED, MAX_LISTED, Findings, Issue, Report, split_pointer, suggest
+from wf_core.validation.report import MAX_COMPARED, MAX_LISTED, Findings, Issue, Report, suggest
 
 
 def test_a_place_is_a_json_pointer() -> None:
     found = Findings()
     found.at("steps", "a/b~c").at("args", 0).error("code", "message")
     assert [issue.path for issue in found.issues] == ["/steps/a~1b~0c/args/0"]
-    assert split_pointer(found.issues[0].path) == ("steps", "a/b~c", "args", "0")
-    assert split_pointer("") == ()
 
 
 def test_warnings_leave_a_report_valid_and_errors_do_not() -> None:
