@@ -14,6 +14,8 @@
     │   ├── StaleInterrupt       the named question is not open
     │   ├── InvalidResumeOutcome the question does not offer this outcome
     │   ├── InvalidResumePayload the answer does not fit the question's schema
+    │   ├── UnknownCall          there is no such call
+    │   ├── CallAlreadyCompleted the call has ended, or is under way
     │   ├── InvalidResult        what is told as a call's result cannot be one
     │   └── PersonRequired       only a person may answer
     └── StateError               a stored document that cannot be read
@@ -134,6 +136,18 @@ class InvalidResumePayload(RunRefused, ValueError):
     """The answer does not fit the question's schema."""
 
     code = "invalid_resume_payload"
+
+
+class UnknownCall(RunRefused, LookupError):
+    """The run has no such call, or none that its driver may tell the end of."""
+
+    code = "call_not_found"
+
+
+class CallAlreadyCompleted(RunRefused):
+    """The call has ended, or its end is not for the outside to tell. What was told first stays."""
+
+    code = "call_already_completed"
 
 
 class InvalidResult(RunRefused, ValueError):

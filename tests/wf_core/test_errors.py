@@ -7,6 +7,7 @@ import pytest
 from wf_core import errors
 from wf_core.errors import (
     AmbiguousInterrupt,
+    CallAlreadyCompleted,
     FormatTooNew,
     InvalidInput,
     InvalidPath,
@@ -22,12 +23,14 @@ from wf_core.errors import (
     StaleInterrupt,
     StateCorrupt,
     StepFailed,
+    UnknownCall,
     WfError,
 )
 from wf_core.jsonvalue import check
 
 CODES: dict[type[WfError], str] = {
     AmbiguousInterrupt: "ambiguous_interrupt",
+    CallAlreadyCompleted: "call_already_completed",
     FormatTooNew: "state_version_unsupported",
     InvalidInput: "invalid_input",
     InvalidPath: "invalid_path",
@@ -42,6 +45,7 @@ CODES: dict[type[WfError], str] = {
     RunNotInterrupted: "run_not_interrupted",
     StaleInterrupt: "stale_interrupt",
     StateCorrupt: "state_corrupt",
+    UnknownCall: "call_not_found",
 }
 
 MADE: list[WfError] = [

@@ -1,6 +1,5 @@
 """The kernel: what a run does next. It decides and does nothing else; acting is its driver's."""
 
-from wf_core.runtime.calls import CallAlreadyCompleted, UnknownCall
 from wf_core.runtime.engine import cancel, complete, fail, next_work, resume, start
 from wf_core.runtime.program import Program, compile_program
 from wf_core.runtime.recovery import recover, settle
@@ -8,14 +7,12 @@ from wf_core.runtime.work import Answer, CallFailure, Invocation, Ready, Settlem
 
 __all__ = [
     "Answer",
-    "CallAlreadyCompleted",
     "CallFailure",
     "Invocation",
     "Program",
     "Ready",
     "Settlement",
     "Stopped",
-    "UnknownCall",
     "Waiting",
     "cancel",
     "compile_program",

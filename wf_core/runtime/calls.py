@@ -2,24 +2,12 @@
 
 import re
 
-from wf_core.errors import RunRefused
+from wf_core.errors import CallAlreadyCompleted, UnknownCall
 from wf_core.runtime.linking import link
 from wf_core.runtime.program import NodeCode, Program
 from wf_core.state import Call, Calling, Doubtful, Frame, RunState
 
 _CALL_ID = re.compile(r"c([1-9][0-9]{0,17})")
-
-
-class UnknownCall(RunRefused, LookupError):
-    """The run never made such a call."""
-
-    code = "call_not_found"
-
-
-class CallAlreadyCompleted(RunRefused):
-    """The call has ended, or its end is not for the outside to tell. What was told first stays."""
-
-    code = "call_already_completed"
 
 
 def in_flight(program: Program, run: RunState, call_id: str) -> tuple[Frame, NodeCode, Call]:

@@ -4,9 +4,9 @@ import re
 
 from wf_artifacts.errors import RunNotFound
 from wf_artifacts.runs.models import RunRecord
-from wf_core.errors import PersonRequired
+from wf_core.errors import CallAlreadyCompleted, PersonRequired, UnknownCall
 from wf_core.ids import RunId, is_run_id
-from wf_core.runtime import CallAlreadyCompleted, Settlement, UnknownCall
+from wf_core.runtime import Settlement
 from wf_mcp.app import App
 from wf_mcp.execution.live import Progress
 from wf_mcp.operations import summaries

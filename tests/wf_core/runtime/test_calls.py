@@ -3,7 +3,8 @@
 import pytest
 
 from tests.wf_core.kernel import IDEMPOTENT, Driver, begin, echo, node, parallel, plan
-from wf_core.runtime.calls import CallAlreadyCompleted, UnknownCall, in_doubt, in_flight
+from wf_core.errors import CallAlreadyCompleted, UnknownCall
+from wf_core.runtime.calls import in_doubt, in_flight
 from wf_core.runtime.linking import link
 from wf_core.state import Calling, Doubtful
 

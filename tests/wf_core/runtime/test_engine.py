@@ -24,9 +24,9 @@ from tests.wf_core.kernel import (
     value,
 )
 from wf_core.codec import dump_run
-from wf_core.errors import InvalidInput
+from wf_core.errors import InvalidInput, UnknownCall
 from wf_core.jsonvalue import MAX_DEPTH
-from wf_core.runtime import CallFailure, Ready, Stopped, UnknownCall, Waiting, cancel, complete, fail, next_work
+from wf_core.runtime import CallFailure, Ready, Stopped, Waiting, cancel, complete, fail, next_work
 from wf_core.runtime.engine import STEPS_AT_ONCE
 
 # start

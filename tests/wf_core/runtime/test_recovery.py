@@ -27,9 +27,8 @@ from tests.wf_core.kernel import (
 )
 from wf_core.calls.contract import Contract
 from wf_core.codec import dump_run, load_run
-from wf_core.errors import InvalidResult
+from wf_core.errors import CallAlreadyCompleted, InvalidResult, UnknownCall
 from wf_core.runtime import Ready, Stopped
-from wf_core.runtime.calls import CallAlreadyCompleted, UnknownCall
 from wf_core.state import Delayed, Doubtful
 
 SAYS = plan({"say": put("state.seen", value("said"))}, {"seen": LIST}, output={"seen": path("state.seen")})

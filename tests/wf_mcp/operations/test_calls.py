@@ -11,8 +11,7 @@ import pytest
 from tests.wf_mcp.scripted import Gate, ScriptedSource, ask, contents, node, opened, plan, start
 from wf_artifacts.stores import Stores, open_stores
 from wf_core.calls.contract import Contract
-from wf_core.errors import InvalidResult, PersonRequired
-from wf_core.runtime import CallAlreadyCompleted, UnknownCall
+from wf_core.errors import CallAlreadyCompleted, InvalidResult, PersonRequired, UnknownCall
 from wf_mcp.app import App
 from wf_mcp.operations import summaries
 from wf_mcp.operations.caller import LOCAL_MODEL, LOCAL_PERSON, Caller
