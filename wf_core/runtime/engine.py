@@ -37,7 +37,7 @@ def start(program: Program, *, run_id: str, input: JsonValue) -> RunState:
         open_scope(run, program, (), input)
     except StepFailed as failed:
         run.scopes[0] = Scope(0, (), input, Layer(dict(program.shape.defaults)))
-        run.error = RunError(failed.code, failed.message, None, (), 1, "none", failed.details)
+        run.error = flow.failure_of_plan(failed)
         flow.finish(run, "failed")
         return run
     grow(run, role="root", scope=0, parent=None, step_id=program.plan.start, program=program)

@@ -76,7 +76,7 @@ def end(turn: Turn, frame: Frame, outcome: str) -> None:
             try:
                 output = workflow_output(run, frame)
             except StepFailed as failed:
-                fail(turn, frame, _own_failure(failed, None, ()))
+                fail(turn, frame, failure_of_plan(failed))
                 return
             run.outcome, run.output = outcome, output
             finish(run, "completed")
@@ -142,39 +142,46 @@ def finish(run: RunState, status: RunStatus) -> None:
     run.scopes = {number: scope for number, scope in run.scopes.items() if number == 0}
 
 
+def failure_of_plan(failed: StepFailed, step_id: str | None = None, path: tuple[str, ...] = ()) -> RunError:
+    """Describe a failure of a plan itself: of the run's, or of the one that a step runs."""
+    return RunError(failed.code, failed.message, step_id, path, 1, "none", failed.details)
+
+
 def _end_item(run: RunState, frame: Frame) -> None:
     loop = _loop_around(run, frame)
     index = frame.index
-    if index is None or frame.parent is None:
-        raise AssertionError("an item has an index and a loop")
+    if index is None:
+        raise AssertionError("an item has an index")
     del loop.active[index]
     if frame.lineage == frame.id:
         loop.writes[index] = run.lineages[frame.id].layer.log or []
-    nudge(run, run.frames[frame.parent])
+    nudge(run, _outer(run, frame))
     prune(run, frame)
 
 
 def _end_child(turn: Turn, frame: Frame, outcome: str) -> None:
     run = turn.run
-    outer = run.frames[frame.parent if frame.parent is not None else -1]
+    outer = _outer(run, frame)
     child = outer.activity
     if not isinstance(child, InChild):
         raise AssertionError("the parent of a child workflow waits for it")
     try:
         child.ended = ChildEnd(outcome, workflow_output(run, frame), None)
     except StepFailed as failed:
-        child.ended = ChildEnd(None, None, _own_failure(failed, outer.step_id, frame.prefix))
+        child.ended = ChildEnd(None, None, failure_of_plan(failed, outer.step_id, frame.prefix))
     nudge(run, outer)
     prune(run, frame)
 
 
-def _own_failure(failed: StepFailed, step_id: str | None, path: tuple[str, ...]) -> RunError:
-    """Describe a failure of a plan itself, not of one of its steps."""
-    return RunError(failed.code, failed.message, step_id, path, 1, "none", failed.details)
-
-
 def _loop_around(run: RunState, frame: Frame) -> Looping:
-    loop = run.frames[frame.parent if frame.parent is not None else -1].activity
+    loop = _outer(run, frame).activity
     if not isinstance(loop, Looping):
         raise AssertionError("the parent of an item is a loop")
     return loop
+
+
+def _outer(run: RunState, frame: Frame) -> Frame:
+    """Give the frame whose step waits for this one."""
+    if frame.parent is None:
+        raise AssertionError("nobody waits for the root")
+    return run.frames[frame.parent]

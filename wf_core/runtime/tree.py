@@ -1,6 +1,6 @@
 """The tree of frames: growing it, pruning it, and knowing who in it is awake.
 
-`wf_core.runtime.foreach` bounds the items that execute by what this module counts.
+`loops` bounds the items that execute by what this module counts.
 """
 
 from collections.abc import Iterator

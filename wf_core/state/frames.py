@@ -22,7 +22,7 @@ class RunError:
     code: str
     message: str
     step_id: str | None
-    """The innermost failing step; None for the plan's own output."""
+    """The innermost failing step; None where none failed: the plan's own start or output, or a run that was ended."""
     path: tuple[str, ...]
     attempt: int
     side_effects: SideEffects
