@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 import anyio
-from store_work import application, carry_out, deploy, loop
+from store_work import LOOK, application, carry_out, chain, circle, deploy
 
 from wf_core.ids import RUN_ID_RANDOM_BITS, RunId, run_id
 from wf_mcp.app import App
@@ -24,10 +24,10 @@ async def trace_ratio(folder: Path, sqlite: bool, full: bool) -> float:
     """Compare reading the last 10 entries of a long trace with reading those of one of 100."""
     entries = 1_000_000 if full else 20_000
     async with application(folder, sqlite=sqlite) as app:
-        await deploy(app, "look", loop("look"))
-        # Each call makes two entries: its own, and that of the condition after it.
-        short, _ = await carry_out(app, "look", 50)
-        long, _ = await carry_out(app, "look", entries // 2)
+        await deploy(app, "short", circle(100))
+        await deploy(app, "long", circle(entries))
+        short, _ = await carry_out(app, "short")
+        long, _ = await carry_out(app, "long")
 
         async def end_of(name: str) -> None:
             page = await traces.read_run_trace(app, run_id=name, start=-10, limit=10)
@@ -40,7 +40,7 @@ async def list_ratio(folder: Path, sqlite: bool, full: bool) -> float:
     """Compare listing 20 of many runs with listing 20 of 100."""
     many = 100_000 if full else 2_000
     async with application(folder, sqlite=sqlite) as app:
-        await deploy(app, "look", loop("look"))
+        await deploy(app, "look", chain(LOOK, 1))
         await _create_runs(app, 100)
         few = await _milliseconds(lambda: _list(app))
         await _create_runs(app, many - 100)
@@ -54,7 +54,7 @@ async def _list(app: App) -> None:
 
 async def _create_runs(app: App, count: int) -> None:
     """Fill the store with copies of one run, which is quicker than carrying each of them out."""
-    name = RunId((await carry_out(app, "look", 1))[0])
+    name = RunId((await carry_out(app, "look"))[0])
     store = app.stores.runs
     record, environment = await store.load(name), await store.load_environment(name)
     checkpoint = await store.load_checkpoint(name)

@@ -23,40 +23,62 @@ from wf_core import capability
 @capability()
 async def effect(value: int) -> int:
     return value + 1
-
-@capability(read_only=True)
-async def look(value: int) -> int:
-    return value + 1
 """
 
 Plan = dict[str, Any]
 
+QUESTION: Plan = {"type": "interrupt", "kind": "question", "routes": {"submitted": "__end__"}}
+EFFECT = ("bench.effect", "result")
+"""A call that may not be repeated, and where its answer is: a Python capability."""
+LOOK = ("wf.std.constant", "value")
+"""A call that only looks."""
 
-def loop(capability: str, *, asks: bool = False) -> Plan:
-    """Make a plan that calls a capability `input.length` times, each with the result of the one before."""
-    question: Plan = {"type": "interrupt", "kind": "question", "routes": {"submitted": "__end__"}}
-    again: Plan = {"op": "lt", "left": {"path": "state.value"}, "right": {"path": "input.length"}}
+
+def chain(call: tuple[str, str], length: int, *, asks: bool = False) -> Plan:
+    """Make a plan of that many calls, each with the result of the one before; `asks` adds a question at its end."""
+    after = "ask" if asks else "__end__"
+    steps: Plan = {
+        f"s{number}": {
+            "type": "node",
+            "use": call[0],
+            "input": {"value": {"path": "state.value"}},
+            "output": {"state.value": call[1]},
+            "routes": {"ok": f"s{number + 1}" if number + 1 < length else after},
+        }
+        for number in range(length)
+    }
+    if asks:
+        steps["ask"] = QUESTION
     return {
-        "name": "loop",
-        "input_schema": {"type": "object", "properties": {"length": {"type": "integer"}}, "required": ["length"]},
+        "name": "chain",
         "state_schema": {"type": "object", "properties": {"value": {"type": "integer", "default": 0}}},
-        "start": "call",
-        "steps": {
-            "call": {
-                "type": "node",
-                "use": f"bench.{capability}",
-                "input": {"value": {"path": "state.value"}},
-                "output": {"state.value": "result"},
-                "routes": {"ok": "more"},
-            },
-            "more": {
-                "type": "condition",
-                "check": again,
-                "routes": {"true": "call", "false": "ask" if asks else "__end__"},
-            },
-            **({"ask": question} if asks else {}),
-        },
+        "start": "s0",
+        "steps": steps,
         "limits": {"max_steps": 10_000_000},
+    }
+
+
+def circle(entries: int, *, asks: bool = False) -> Plan:
+    """Make a plan that goes round until it has made that many trace entries, two a round; `asks` adds a question."""
+    add: Plan = {
+        "type": "node",
+        "use": "wf.std.constant",
+        "input": {"value": {"value": 2}},
+        "output": {"state.n": "value"},
+        "routes": {"ok": "more"},
+    }
+    more: Plan = {
+        "type": "condition",
+        "check": {"op": "lt", "left": {"path": "state.n"}, "right": {"value": entries}},
+        "routes": {"true": "add", "false": "ask" if asks else "__end__"},
+    }
+    number: Plan = {"type": "integer", "default": 0, "reducer": "add"}
+    return {
+        "name": "circle",
+        "state_schema": {"type": "object", "properties": {"n": number}},
+        "start": "add",
+        "steps": {"add": add, "more": more} | ({"ask": QUESTION} if asks else {}),
+        "limits": {"max_steps": entries + 1},
     }
 
 
@@ -81,10 +103,10 @@ async def deploy(app: App, name: str, plan: Plan) -> None:
     await deployments.create_deployment(app, deployment_id=name, artifact_id=name)
 
 
-async def carry_out(app: App, name: str, length: int) -> tuple[str, float]:
-    """Run a loop of that many calls until it stops; give the run and the seconds that it took."""
+async def carry_out(app: App, name: str) -> tuple[str, float]:
+    """Run a deployment until it stops; give the run and the seconds that it took."""
     began = time.perf_counter()
-    summary = await runs.run_deployment(app, deployment_id=name, workflow_input={"length": length}, wait_seconds=45)
+    summary = await runs.run_deployment(app, deployment_id=name, workflow_input={}, wait_seconds=45)
     while summary.status == "running":
         summary = await runs.inspect_run(app, run_id=summary.run_id or "", wait_seconds=45)
     took = time.perf_counter() - began

@@ -20,7 +20,17 @@ import anyio
 from environment import ask, peer_python
 from growth import list_ratio, trace_ratio
 from report import Figure, finish
-from store_work import appends_and_syncs_a_second, application, bytes_below, carry_out, deploy, loop
+from store_work import (
+    EFFECT,
+    LOOK,
+    appends_and_syncs_a_second,
+    application,
+    bytes_below,
+    carry_out,
+    chain,
+    circle,
+    deploy,
+)
 
 STORES = ("file tree", "SQLite")
 STEPS = 1_000
@@ -30,13 +40,13 @@ async def speeds(folder: Path, sqlite: bool, repeats: int) -> dict[str, float]:
     """Give calls a second of a chain of effects and of a chain of looks, and the disk's own rate beside them."""
     rates: dict[str, list[float]] = {"disk": [], "effects": [], "looks": []}
     async with application(folder, sqlite=sqlite) as app:
-        for name in ("effect", "look"):
-            await deploy(app, name, loop(name))
-            await carry_out(app, name, 50)
+        for name, call in (("effect", EFFECT), ("look", LOOK)):
+            await deploy(app, name, chain(call, STEPS))
+            await carry_out(app, name)
         for _ in range(repeats):
             rates["disk"].append(appends_and_syncs_a_second(folder, STEPS))
-            rates["effects"].append(STEPS / (await carry_out(app, "effect", STEPS))[1])
-            rates["looks"].append(STEPS / (await carry_out(app, "look", STEPS))[1])
+            rates["effects"].append(STEPS / (await carry_out(app, "effect"))[1])
+            rates["looks"].append(STEPS / (await carry_out(app, "look"))[1])
     return {name: median(each) for name, each in rates.items()}
 
 
@@ -45,20 +55,21 @@ async def bytes_a_step(folder: Path, sqlite: bool, steps: int) -> float:
     kept: list[int] = []
     enough = max(1, 1_000 // steps)
     async with application(folder, sqlite=sqlite) as app:
-        await deploy(app, "effect", loop("effect"))
-    for count, length in ((1, 1), (enough, steps)):
+        await deploy(app, "effect", chain(EFFECT, steps))
+        await carry_out(app, "effect")
+    for count in (0, enough):
         async with application(folder, sqlite=sqlite) as app:
             for _ in range(count):
-                await carry_out(app, "effect", length)
+                await carry_out(app, "effect")
         kept.append(bytes_below(folder))
     return (kept[1] - kept[0]) / (steps * enough)
 
 
-async def resumed_after(folder: Path, sqlite: bool, calls: int, repeats: int) -> float:
-    """Give the seconds that a fresh process takes to answer a run with that many calls behind it."""
+async def resumed_after(folder: Path, sqlite: bool, entries: int, repeats: int) -> float:
+    """Give the seconds that a fresh process takes to answer a run with that many trace entries behind it."""
     async with application(folder, sqlite=sqlite) as app:
-        await deploy(app, "asks", loop("look", asks=True))
-        run_ids = [(await carry_out(app, "asks", calls))[0] for _ in range(repeats)]
+        await deploy(app, "asks", circle(entries, asks=True))
+        run_ids = [(await carry_out(app, "asks"))[0] for _ in range(repeats)]
     measure = partial(ask, Path(sys.executable), "store_work.py", "resume", str(folder))
     return median([await anyio.to_thread.run_sync(measure, run_id) for run_id in run_ids])
 
@@ -66,12 +77,12 @@ async def resumed_after(folder: Path, sqlite: bool, calls: int, repeats: int) ->
 async def memory_of_paused(folder: Path, count: int) -> float:
     """Give by how many MB the process grows while it makes that many runs that stop at a question."""
     async with application(folder) as app:
-        await deploy(app, "asks", loop("look", asks=True))
+        await deploy(app, "asks", chain(LOOK, 1, asks=True))
         for _ in range(100):
-            await carry_out(app, "asks", 1)
+            await carry_out(app, "asks")
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         for _ in range(count):
-            await carry_out(app, "asks", 1)
+            await carry_out(app, "asks")
         return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
 
 
@@ -91,8 +102,8 @@ async def measure(base: Path, *, full: bool) -> tuple[list[Figure], dict[str, An
         rates = await speeds(folder("speed"), sqlite, repeats)
         measured[name] = {what: round(rate) for what, rate in rates.items()}
         many, few = await bytes_a_step(folder("many"), sqlite, 10_000), await bytes_a_step(folder("few"), sqlite, 100)
-        late = await resumed_after(folder("late"), sqlite, 10_000 // 2, repeats)
-        early = await resumed_after(folder("early"), sqlite, 5, repeats)
+        late = await resumed_after(folder("late"), sqlite, 10_000, repeats)
+        early = await resumed_after(folder("early"), sqlite, 10, repeats)
         measured[name] |= {"bytes a step": round(many), "resume ms": round(late * 1e3, 1)}
         figures += [
             Figure(f"{name}: effects to the disk's appends", rates["effects"] / rates["disk"], 0.7, at_least=True),
