@@ -24,6 +24,7 @@ NOUNS = {
     "plan": "Check, draw and explain plan files.",
     "demo": "See a workflow stop for a person, survive kill -9, and go on. Offline.",
     "doctor": "Check that everything here works.",
+    "store": "Copy everything from one store to another.",
     "init": "Write a first workflow and its configuration into a folder.",
     "mcp-config": "Print the configuration for an MCP client.",
     "serve": "Serve MCP over HTTP on this machine.",

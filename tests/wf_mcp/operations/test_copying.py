@@ -1,0 +1,163 @@
+"""Copying one store to another."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.wf_artifacts.samples import checkpoint, environment, following, inputs, new_run_id, record, trace
+from tests.wf_mcp.scripted import ask, child, node, opened, plan
+from wf_artifacts.errors import InvalidStoreUrl, RunBusy
+from wf_artifacts.stores import Stores, open_stores
+from wf_core.ids import ArtifactId
+from wf_mcp.errors import InvalidArgument
+from wf_mcp.operations import copying
+from wf_mcp.operations.artifacts import delete_artifact, save_artifact
+from wf_mcp.operations.copying import copy_store
+from wf_mcp.operations.deployments import create_deployment
+from wf_mcp.operations.runs import inspect_run, list_runs, resume_run, run_deployment
+
+pytestmark = pytest.mark.anyio
+
+ASK = plan(
+    {"ask": ask(resume={"state.said": "said"}), "now": node("wf.std.now")}, state_schema={"properties": {"said": {}}}
+)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> str:
+    return (tmp_path / "source").as_uri()
+
+
+@pytest.fixture(params=["file", "sqlite"])
+def target(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return (tmp_path / "target").as_uri() if request.param == "file" else f"sqlite:///{tmp_path}/target.db"
+
+
+async def fill(stores: Stores) -> dict[str, str]:
+    """Store a bit of everything; give the ids of the runs."""
+    async with opened(stores=stores) as app:
+        for name in ("a", "b", "c"):
+            await save_artifact(app, artifact_id="inner", plan=plan({"now": node("wf.std.now")}, description=name))
+        await save_artifact(app, artifact_id="gone", plan=ASK)
+        await delete_artifact(app, artifact_id="gone")
+        await delete_artifact(app, artifact_id="inner", version=3)
+        await delete_artifact(app, artifact_id="inner", version=1)
+        await save_artifact(app, artifact_id="flow", plan=ASK)
+        outer = plan({"inner": child("inner", version=2), "end": {"type": "end"}})
+        await save_artifact(app, artifact_id="outer", plan=outer)
+        ids: dict[str, str] = {}
+        for name in ("flow", "outer"):
+            await create_deployment(app, deployment_id=name, artifact_id=name)
+            ids[name] = str((await run_deployment(app, deployment_id=name, idempotency_key="k")).run_id)
+        return ids
+
+
+async def everything(stores: Stores) -> dict[str, Any]:
+    """Read all that is kept."""
+    runs = (await stores.runs.list_runs(principal=None, limit=100)).items
+    catalog = stores.catalog
+    return {
+        "last": await catalog.last_versions(),
+        "artifacts": await catalog.list_artifacts(limit=100),
+        "deployments": await catalog.list_deployments(limit=100),
+        "runs": runs,
+        "rest": [
+            (
+                await stores.runs.load_environment(run.run_id),
+                await stores.runs.load_checkpoint(run.run_id),
+                await stores.runs.load_journal(run.run_id),
+                await stores.runs.read_trace(run.run_id, 0, 10_000),
+            )
+            for run in runs
+        ],
+    }
+
+
+async def test_a_copy_is_the_same_and_its_runs_go_on(source: str, target: str) -> None:
+    async with open_stores(source) as stores:
+        ids = await fill(stores)
+    copied = await copy_store(source, target)
+    assert (copied.artifacts, copied.deployments, copied.runs, copied.left_out) == (3, 2, 2, [])
+    async with open_stores(source) as origin, open_stores(target) as copy:
+        assert await everything(copy) == await everything(origin)
+        assert (await copy.catalog.last_versions())[ArtifactId("inner")] == 3
+    async with open_stores(target) as copy, opened(stores=copy) as app:
+        again = await run_deployment(app, deployment_id="outer", idempotency_key="k")
+        assert again.run_id == ids["outer"]
+        done = await resume_run(app, run_id=ids["flow"], resume_payload={"said": "yes"})
+        assert done.status == "completed"
+        assert (await inspect_run(app, run_id=ids["flow"])).status == "completed"
+    async with open_stores(source) as origin, opened(stores=origin) as app:
+        assert {run.status for run in (await list_runs(app)).runs} == {"interrupted", "completed"}
+
+
+async def test_the_inputs_since_a_checkpoint_and_a_long_trace_come_along(
+    source: str, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copying, "_ENTRIES_AT_ONCE", 7)
+    begun = record(principal="somebody")
+    async with open_stores(source) as origin:
+        claim = (await origin.runs.create(begun, environment(), checkpoint(begun))).claim
+        assert claim is not None
+        moved = following(begun, entries=20, steps_executed=20)
+        await origin.runs.commit(claim, moved, checkpoint=checkpoint(moved), trace=trace(begun, 20))
+        await origin.runs.append(claim, inputs(moved, 5), sync=True)
+        await claim.release()
+    assert (await copy_store(source, target)).runs == 1
+    async with open_stores(source) as origin, open_stores(target) as copy:
+        found = await everything(copy)
+        assert found == await everything(origin)
+        assert found["runs"][0].trace_count == 25
+
+
+async def test_nothing_is_copied_over_anything(source: str, target: str) -> None:
+    async with open_stores(source) as stores:
+        await fill(stores)
+    await copy_store(source, target)
+    for place in (target, source):
+        async with open_stores(place) as stores:
+            before = await everything(stores)
+        with pytest.raises(InvalidArgument, match="holds something"):
+            await copy_store(source, place)
+        async with open_stores(place) as stores:
+            assert await everything(stores) == before
+
+
+async def test_a_run_that_somebody_advances_is_not_copied(source: str, target: str) -> None:
+    begun = record()
+    async with open_stores(source) as origin:
+        claim = (await origin.runs.create(begun, environment(), checkpoint(begun))).claim
+        assert claim is not None
+        with pytest.raises(RunBusy):
+            await copy_store(source, target)
+        await claim.release()
+
+
+async def test_what_is_damaged_is_left_out_and_named(source: str, target: str, tmp_path: Path) -> None:
+    async with open_stores(source) as origin:
+        await fill(origin)
+        for number in range(3):
+            begun = record(new_run_id(number))
+            claim = (await origin.runs.create(begun, environment(), checkpoint(begun))).claim
+            assert claim is not None
+            await origin.runs.commit(claim, begun.model_copy(update={"trace_count": 2}), trace=trace(begun, 2))
+            await claim.release()
+    home = tmp_path / "source"
+    (home / "runs" / new_run_id(0) / "run.json").write_text("{", encoding="utf-8")
+    (home / "runs" / new_run_id(1) / "journal" / "000001.jsonl").write_text("{", encoding="utf-8")
+    (home / "artifacts" / "flow" / "000001.json").write_text("{", encoding="utf-8")
+    copied = await copy_store(source, target)
+    assert (copied.artifacts, copied.deployments, copied.runs) == (2, 1, 3)
+    told = " ".join(one.message for one in copied.left_out)
+    assert len(copied.left_out) == 4
+    for name in (f"{new_run_id(0)}/run.json", f"{new_run_id(1)}/journal", "flow/000001.json", "artifact 'flow'"):
+        assert name in told
+    async with open_stores(target) as copy:
+        runs = (await copy.runs.list_runs(principal=None, limit=10)).items
+        assert new_run_id(1) not in [run.run_id for run in runs]
+
+
+async def test_what_is_no_address_is_refused(source: str) -> None:
+    with pytest.raises(InvalidStoreUrl):
+        await copy_store(source, "ftp://example.org/store")
