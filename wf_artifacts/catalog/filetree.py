@@ -77,8 +77,7 @@ class FileTreeCatalog(FileTreeStore):
             last = max(numbers.last, doomed[-1])
             # The numbers first: a crash after them loses no number, and takes back every version at once or none.
             taken_back = doomed[-1] if version is None else numbers.deleted_through
-            taken = Numbers(last=last, deleted_through=taken_back)
-            atomic.replace_file(self._tree.numbers_path(artifact_id), NUMBERS.encode(taken))
+            self._put_numbers(artifact_id, Numbers(last=last, deleted_through=taken_back))
             for reference in references:
                 atomic.remove_file(self._tree.artifact_path(reference))
 
@@ -92,11 +91,12 @@ class FileTreeCatalog(FileTreeStore):
         with self._changing(self._tree.artifacts / artifact_id):
             known = self._tree.last_version(artifact_id)
             require_restorable(artifact_id, versions, last, known=known)
-            numbers = Numbers(last=last, deleted_through=0)
-            atomic.replace_file(self._tree.numbers_path(artifact_id), NUMBERS.encode(numbers))
+            # The numbers first and last: readers see no version before all are there.
+            self._put_numbers(artifact_id, Numbers(last=last, deleted_through=last))
             for artifact in versions:
                 path = self._tree.artifact_path(ArtifactRef(artifact_id, artifact.version))
                 atomic.replace_file(path, ARTIFACT.encode(artifact))
+            self._put_numbers(artifact_id, Numbers(last=last, deleted_through=0))
 
     @in_thread
     def save_deployment(self, deployment: Deployment, *, replace: bool) -> Deployment:
@@ -139,6 +139,9 @@ class FileTreeCatalog(FileTreeStore):
     def _changing(self, folder: Path) -> AbstractContextManager[None]:
         """Change the catalog. One lock for all of it: deleting an artifact looks at every deployment."""
         return self.home.changing(folder, lock=self._tree.lock)
+
+    def _put_numbers(self, artifact_id: ArtifactId, numbers: Numbers) -> None:
+        atomic.replace_file(self._tree.numbers_path(artifact_id), NUMBERS.encode(numbers))
 
     def _require_versions(self, artifact_id: ArtifactId, version: int | None) -> list[int]:
         """Give the version that is meant, or all, ascending."""

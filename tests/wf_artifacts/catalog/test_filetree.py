@@ -3,15 +3,19 @@
 import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from itertools import groupby
 from pathlib import Path
 
 import pytest
 
 from tests.wf_artifacts.obstacles import OBSTACLES, replace
 from tests.wf_artifacts.points import at_change, no_room
-from tests.wf_artifacts.samples import NOW, deployment
+from tests.wf_artifacts.samples import NOW, artifact, deployment
+from wf_artifacts.catalog.files.tree import CatalogTree
 from wf_artifacts.catalog.store import CatalogStore
 from wf_artifacts.errors import ArtifactNotFound, NotFound, StoreFull, StoreUnavailable
+from wf_artifacts.storage.home import Home
+from wf_artifacts.storage.steps import observed
 from wf_artifacts.stores import open_stores
 from wf_core.errors import FormatTooNew, StateCorrupt
 from wf_core.ids import ArtifactId, DeploymentId
@@ -202,3 +206,11 @@ async def test_a_home_that_is_no_folder_is_unavailable(tmp_path: Path) -> None:
     for attempt in (catalog.list_artifacts(limit=1), save(catalog, "a"), catalog.load_deployment(PUBLISH)):
         with pytest.raises(StoreUnavailable):
             await attempt
+
+
+async def test_readers_see_every_version_from_another_store_or_none(home: Path, catalog: CatalogStore) -> None:
+    tree = CatalogTree(Home(home))
+    seen: list[list[int]] = []
+    with observed(lambda _: seen.append(tree.versions(NOTES))):
+        await catalog.restore_artifact(NOTES, [artifact(version=number) for number in (2, 3)], last=4)
+    assert [versions for versions, _ in groupby(seen)] == [[], [2, 3]]
