@@ -15,14 +15,13 @@ from weakref import WeakValueDictionary
 import anyio
 from anyio.abc import TaskGroup
 
-from wf_artifacts.catalog.models import Deployment
 from wf_artifacts.runs.environment import PinnedEnvironment
 from wf_artifacts.runs.models import Checkpoint, RunRecord
 from wf_artifacts.runs.store import Claim
 from wf_artifacts.storage.digests import json_digest
 from wf_core.codec import dump_run
 from wf_core.errors import WfError
-from wf_core.ids import RunId, run_id
+from wf_core.ids import ArtifactId, DeploymentId, RunId, run_id
 from wf_core.jsonvalue import JsonValue
 from wf_core.runtime import Answer, Settlement, start
 from wf_core.runtime.inputs import Cancel, Recover, Resume, Settle
@@ -97,7 +96,9 @@ class RunDriver:
             StoreFull, StoreUnavailable: no run was created.
         """
         now = self._means.clock.now()
-        blank = self._blank(environment.deployment, workflow_input, principal, idempotency_key, now)
+        deployed = environment.deployment
+        artifact = (deployed.artifact_id, deployed.artifact_version)
+        blank = self._blank(deployed.deployment_id, artifact, workflow_input, principal, idempotency_key, now)
         contracts = pins.pinned_contracts(environment)
         program = await self._means.programs.compiled(environment, contracts)
         run = start(program, run_id=blank.run_id, input=workflow_input)
@@ -114,15 +115,16 @@ class RunDriver:
         return await owned(self._tasks, create)
 
     async def earlier(
-        self, deployment: Deployment, workflow_input: JsonValue, *, principal: str, idempotency_key: str
+        self, deployment_id: DeploymentId, workflow_input: JsonValue, *, principal: str, idempotency_key: str
     ) -> Handle | None:
-        """Give the run that an idempotency key names already, if any.
+        """Give the run that an idempotency key names already, if any; its deployment may be gone.
 
         Raises:
             IdempotencyConflict: the key names a run with another input.
         """
-        now = self._means.clock.now()
-        blank = self._blank(deployment, workflow_input, principal, idempotency_key, now)
+        # The store looks at the key and the input alone, so the artifact may be any.
+        now, artifact_id = self._means.clock.now(), ArtifactId(deployment_id)
+        blank = self._blank(deployment_id, (artifact_id, 1), workflow_input, principal, idempotency_key, now)
         found = await self._means.store.earlier(blank)
         return None if found is None else self.handle(found.run_id)
 
@@ -206,15 +208,21 @@ class RunDriver:
             raise handle.live.fault
 
     def _blank(
-        self, deployment: Deployment, workflow_input: JsonValue, principal: str, key: str | None, now: datetime
+        self,
+        deployment_id: DeploymentId,
+        artifact: tuple[ArtifactId, int],
+        workflow_input: JsonValue,
+        principal: str,
+        key: str | None,
+        now: datetime,
     ) -> RunRecord:
         """Give the record of a run that is to be created."""
         return RunRecord(
             run_id=run_id(now, self._random_bits()),
             principal=principal,
-            deployment_id=deployment.deployment_id,
-            artifact_id=deployment.artifact_id,
-            artifact_version=deployment.artifact_version,
+            deployment_id=deployment_id,
+            artifact_id=artifact[0],
+            artifact_version=artifact[1],
             status="running",
             checkpoint=1,
             idempotency_key=key,

@@ -47,13 +47,13 @@ async def run_deployment(
     """
     check_wait(wait_seconds)
     check_key(idempotency_key)
-    deployment = await app.stores.catalog.load_deployment(DeploymentId(deployment_id))
     given = storable(app, "workflow_input", {} if workflow_input is None else workflow_input, InvalidInput)
     key = None if idempotency_key is None else app.redactor.text(idempotency_key)
-    handle = None
+    handle, name = None, DeploymentId(deployment_id)
     if key is not None:
-        handle = await app.runs.earlier(deployment, given, principal=caller.principal, idempotency_key=key)
+        handle = await app.runs.earlier(name, given, principal=caller.principal, idempotency_key=key)
     if handle is None:
+        deployment = await app.stores.catalog.load_deployment(name)
         artifact = await app.stores.catalog.load_artifact(deployment.artifact_id, deployment.artifact_version)
         pinned = await pins.pin(app.registry, app.stores.catalog, artifact=artifact, deployment=deployment)
         if pinned.environment is None:

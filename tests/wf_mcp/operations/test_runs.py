@@ -343,3 +343,19 @@ async def test_an_unknown_id_names_close_ones() -> None:
         with pytest.raises(RunNotFound) as missing:
             await inspect_run(app, run_id=f"{run_id[:-1]}Z")
     assert missing.value.close == (run_id,)
+
+
+async def test_a_key_gives_its_run_though_the_deployment_is_gone(stores: Stores) -> None:
+    """Whoever did not get the answer asks again, and is not told that there is nothing."""
+    async with opened(stores=stores) as app:
+        await deployed(app, plan({"now": node("wf.std.now")}))
+        first = await run_deployment(app, deployment_id="flow", idempotency_key="k")
+        await delete_deployment(app, deployment_id="flow")
+
+        again = await run_deployment(app, deployment_id="flow", idempotency_key="k")
+        with pytest.raises(IdempotencyConflict):
+            await run_deployment(app, deployment_id="flow", workflow_input={"n": 1}, idempotency_key="k")
+        with pytest.raises(DeploymentNotFound):
+            await run_deployment(app, deployment_id="flow", idempotency_key="other")
+
+    assert again == first
