@@ -14,7 +14,7 @@ import platformdirs
 from wf_artifacts.clock import Clock, SystemClock
 from wf_artifacts.stores import Stores, open_stores
 from wf_core.ids import RUN_ID_RANDOM_BITS
-from wf_mcp.config import Config, Redactor, load_config
+from wf_mcp.config import Config, InvalidConfig, Redactor, load_config
 from wf_mcp.execution.means import Means
 from wf_mcp.execution.runs import RunDriver
 from wf_mcp.sources.registry import SourceRegistry
@@ -53,10 +53,10 @@ class App:
             InvalidConfig: the configuration cannot be used.
         """
         where = home or default_home(environ)
-        settings = load_config(config, cwd=cwd or Path.cwd(), home=where)
+        settings = load_config(config, cwd=cwd or _working_folder(), home=where)
         time, redactor = clock or SystemClock(), Redactor()
         async with (
-            open_stores(settings.store or where.resolve().as_uri()) as stores,
+            open_stores(settings.store_url(where)) as stores,
             SourceRegistry.open(settings, redactor, environ=environ, clock=time) as registry,
             anyio.create_task_group() as tasks,
         ):
@@ -66,6 +66,15 @@ class App:
                 yield cls(where, settings, time, redactor, stores, registry, runs)
             finally:
                 tasks.cancel_scope.cancel()
+
+
+def _working_folder() -> Path:
+    try:
+        return Path.cwd()
+    except OSError as error:
+        raise InvalidConfig(
+            "The folder that this was started in is gone.", hint="Change into one that is there, then try again."
+        ) from error
 
 
 def default_home(environ: Mapping[str, str]) -> Path:

@@ -156,3 +156,22 @@ async def test_a_database_is_closed_when_the_program_ends(tmp_path: Path) -> Non
     async with App.open(home=tmp_path, cwd=tmp_path, environ={}) as app:
         await save_artifact(app, artifact_id="flow", plan=FLOW)
     assert [path.name for path in (tmp_path / "kept").iterdir()] == ["wf.db"]
+
+
+async def test_a_relative_database_counts_from_the_folder_of_the_configuration(tmp_path: Path) -> None:
+    folder = tmp_path / "a folder, 100%"
+    folder.mkdir()
+    (folder / "wf.json").write_text('{"store": "sqlite:///wf.db"}', encoding="utf-8")
+    async with App.open(home=tmp_path / "home", config=folder / "wf.json", cwd=tmp_path) as app:
+        await save_artifact(app, artifact_id="flow", plan=plan({"now": node("wf.std.now")}))
+    assert (folder / "wf.db").is_file()
+
+
+async def test_a_folder_that_is_gone_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(InvalidConfig, match="is gone"):
+        async with App.open(home=tmp_path / "home"):
+            pass

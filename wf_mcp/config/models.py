@@ -5,6 +5,7 @@ Reading and reporting faults is `load`; `${NAME}` in the texts is put in by `exp
 
 from pathlib import Path
 from typing import Annotated, Literal, Self
+from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, StringConstraints, model_validator
 
@@ -14,6 +15,8 @@ STD_SOURCE = "wf.std"
 """The source that is built in; no other may take its name."""
 
 MAX_BYTES = 16_000_000
+
+_SQLITE = "sqlite:///"
 
 
 class ConfigRecord(BaseModel):
@@ -80,7 +83,7 @@ class Config(ConfigRecord):
     python_sources: dict[SourceName, PythonModule] = Field(default={}, alias="pythonSources")
 
     _file: Path | None = PrivateAttr(default=None)
-    _folder: Path = PrivateAttr(default_factory=Path.cwd)
+    _folder: Path = PrivateAttr(default=Path())
 
     @model_validator(mode="after")
     def _one_source_a_name(self) -> Self:
@@ -98,6 +101,15 @@ class Config(ConfigRecord):
     def folder(self) -> Path:
         """What relative paths are relative to: the folder of the file, else the working directory."""
         return self._folder
+
+    def store_url(self, home: Path) -> str:
+        """Give the address of the stores: below the home when none is named. A relative file counts from `folder`."""
+        if self.store is None:
+            return home.resolve().as_uri()
+        file = self.store.removeprefix(_SQLITE)
+        if file in ("", self.store) or file.startswith("/"):
+            return self.store
+        return f"{_SQLITE}{quote(self.folder.resolve().as_posix())}/{file}"
 
     def at(self, file: Path | None, folder: Path) -> Self:
         """Give the same configuration, as read from `file`; relative paths count from `folder`."""
