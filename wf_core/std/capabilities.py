@@ -151,6 +151,13 @@ def _answering(answer: Callable[[Input], JsonValue]) -> Callable[[Input], tuple[
     return lambda given: ("ok", {"value": answer(given)})
 
 
+_CODE: JsonValue = {
+    "type": "string",
+    "pattern": r"^[A-Za-z][A-Za-z0-9_.-]{0,63}$",
+    "not": {"const": WfError.code},
+}
+"""What a plan may call its own failure. That we are at fault is not for a plan to say."""
+
 _DECLARED = (
     _std(
         "constant",
@@ -164,7 +171,7 @@ _DECLARED = (
         "Fail",
         "Always fail, with this message and code (default capability_error).",
         takes={"message": _TEXT},
-        optional={"code": {"type": "string", "minLength": 1}},
+        optional={"code": _CODE},
         outcomes=("ok", ERROR_OUTCOME),
         answer=_fail,
     ),

@@ -120,7 +120,7 @@ def test_pure_capabilities_answer(name: str, given_input: dict[str, JsonValue], 
     [
         ("constant", {}),
         ("fail", {}),
-        ("fail", {"message": "x", "code": ""}),
+        *(("fail", {"message": "x", "code": code}) for code in ("", "a\nb", "a ", "1", "a" * 65, "internal_error")),
         ("length", {"value": 3}),
         ("length", {"value": None}),
         ("keys", {"value": [1]}),
