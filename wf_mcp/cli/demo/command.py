@@ -30,6 +30,8 @@ def demo(
 
     def play() -> ExitStatus:
         name = note or (SAMPLE_NOTE if folder is None else longest_note(folder))
+        if folder is not None and not (folder / name).is_file():
+            raise InvalidArgument(f"There is no file {name} in {folder}.", hint="Name one with --note.")
         work = into or Path(tempfile.mkdtemp(prefix="wf-demo-"))
         samples.write_sample(work, notes=folder)
         place = Place(home=work / "home", config=work / samples.CONFIG)
@@ -44,7 +46,9 @@ def longest_note(folder: Path) -> str:
     Raises:
         InvalidArgument: there is none.
     """
-    notes = sorted(folder.glob("*.md"), key=lambda path: path.stat().st_size)
+    # A name that is no text could not be handed to a workflow.
+    files = (path for path in folder.glob("*.md") if path.is_file() and path.name.isprintable())
+    notes = sorted(files, key=lambda path: path.stat().st_size)
     if not notes:
         raise InvalidArgument(
             f"There is no Markdown file in {folder}.", hint="Name a folder that has files ending in .md."
