@@ -378,35 +378,3 @@ class TestAppending:
             with pytest.raises(ClaimLost):
                 await runs.append(old, inputs(begun), sync=True)
         assert await runs.load_journal(begun.run_id) == []
-
-
-class TestDeleting:
-    async def test_a_deleted_run_is_gone(self, runs: RunStore) -> None:
-        begun = record()
-        await start_and_release(runs, begun)
-        await runs.delete(begun.run_id)
-        with pytest.raises(RunNotFound):
-            await runs.load(begun.run_id)
-        assert (await runs.list_runs(principal=None, limit=10)).items == ()
-
-    async def test_a_claimed_run_is_not_deleted(self, runs: RunStore, start: Start) -> None:
-        begun = record()
-        await start(begun)
-        with pytest.raises(RunBusy):
-            await runs.delete(begun.run_id)
-        assert await runs.load(begun.run_id) == begun
-
-    async def test_the_key_of_a_deleted_run_is_free(self, runs: RunStore, start: Start) -> None:
-        first = record(new_run_id(1), idempotency_key="k")
-        await start_and_release(runs, first)
-        await runs.delete(first.run_id)
-        await start(record(new_run_id(2), idempotency_key="k", input_digest=json_digest({"n": 1})))
-
-    async def test_a_claim_of_a_deleted_run_can_be_released(self, runs: RunStore, start: Start) -> None:
-        begun = record()
-        claim = await start(begun)
-        await claim.release()
-        await runs.delete(begun.run_id)
-        await claim.release()
-        with pytest.raises(RunNotFound):
-            await runs.claim(begun.run_id)
