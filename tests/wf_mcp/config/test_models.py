@@ -26,8 +26,8 @@ def test_a_module_is_named_as_an_import_would_name_it(module: str) -> None:
     ("store", "url"),
     [
         (None, "file:///home"),
-        ("sqlite:///wf.db", "sqlite:////work/100%25/wf.db"),
-        ("sqlite:///data/wf.db", "sqlite:////work/100%25/data/wf.db"),
+        ("sqlite:///wf.db", "sqlite:////home/ada/100%25/wf.db"),
+        ("sqlite:///data/wf.db", "sqlite:////home/ada/100%25/data/wf.db"),
         ("sqlite:////srv/wf.db", "sqlite:////srv/wf.db"),
         ("sqlite:///", "sqlite:///"),
         ("file:///srv/wf", "file:///srv/wf"),
@@ -35,5 +35,5 @@ def test_a_module_is_named_as_an_import_would_name_it(module: str) -> None:
     ],
 )
 def test_a_relative_database_counts_from_the_folder_of_the_file(store: str | None, url: str) -> None:
-    folder = Path("/work/100%")
+    folder = Path("/home/ada/100%")
     assert Config(store=store).at(folder / "wf.json", folder).store_url(Path("/home")) == url
