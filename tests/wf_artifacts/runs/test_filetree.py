@@ -29,7 +29,7 @@ from wf_artifacts.runs import filetree
 from wf_artifacts.runs.store import RunStore
 from wf_artifacts.storage.steps import Step, observed
 from wf_artifacts.stores import open_stores
-from wf_core.errors import StateError
+from wf_core.errors import StateCorrupt, StateError
 
 pytestmark = pytest.mark.anyio
 
@@ -133,6 +133,25 @@ class TestObstacles:
             for read in (runs.is_claimed(begun.run_id), runs.read_trace(begun.run_id, 0, 5), runs.load(begun.run_id)):
                 with suppress(StateError, StoreUnavailable):
                     await read
+
+
+class TestDamage:
+    async def test_a_run_without_its_journal_is_damaged_and_not_gone_on_with(self, home: Path, runs: RunStore) -> None:
+        begun = record()
+        claim = (await runs.create(begun, environment(), checkpoint(begun))).claim
+        assert claim is not None
+        moved = following(begun, entries=2)
+        await runs.commit(claim, moved, checkpoint=checkpoint(moved), trace=trace(begun, 2))
+        await claim.release()
+        path = home / "runs" / begun.run_id / "journal"
+        path.rename(home / "lost")
+        with pytest.raises(StateCorrupt, match=r"/journal is damaged"):
+            await runs.claim(begun.run_id)
+        assert not await runs.is_claimed(begun.run_id)
+        (home / "lost").rename(path)
+        async with await runs.claim(begun.run_id) as again:
+            after = following(moved)
+            await runs.commit(again, after, checkpoint=checkpoint(after), trace=trace(moved))
 
 
 class TestFailing:

@@ -16,7 +16,14 @@ from wf_artifacts.errors import (
     StoreFull,
 )
 from wf_artifacts.stores import Stores, open_stores
-from wf_core.errors import InvalidInput, InvalidResumePayload, PersonRequired, RunNotInterrupted, StaleInterrupt
+from wf_core.errors import (
+    InvalidInput,
+    InvalidResumePayload,
+    PersonRequired,
+    RunNotInterrupted,
+    StaleInterrupt,
+    StateCorrupt,
+)
 from wf_mcp.app import App
 from wf_mcp.errors import InvalidArgument, RunBlocked, TooLarge
 from wf_mcp.operations.artifacts import save_artifact
@@ -359,3 +366,20 @@ async def test_a_key_gives_its_run_though_the_deployment_is_gone(stores: Stores)
             await run_deployment(app, deployment_id="flow", idempotency_key="other")
 
     assert again == first
+
+
+@pytest.mark.parametrize("lost", ["journal", "checkpoints", "environment.json"])
+async def test_a_run_that_is_damaged_is_neither_answered_nor_cancelled(tmp_path: Path, lost: str) -> None:
+    async with opened(stores=open_stores(tmp_path.as_uri())) as app:
+        await deployed(app, plan({"ask": ask()}))
+        asked = await run_deployment(app, deployment_id="flow")
+        run_id = str(asked.run_id)
+        (tmp_path / "runs" / run_id / lost).rename(tmp_path / "lost")
+        before = contents(tmp_path / "runs")
+
+        with pytest.raises(StateCorrupt, match=lost):
+            await resume_run(app, run_id=run_id)
+        with pytest.raises(StateCorrupt, match=lost):
+            await cancel_run(app, run_id=run_id)
+
+        assert contents(tmp_path / "runs") == before

@@ -18,6 +18,7 @@ from wf_artifacts.runs.models import Checkpoint, JournalRecord, RunRecord
 from wf_artifacts.runs.rules import require_next_state
 from wf_artifacts.storage import atomic
 from wf_artifacts.storage.digests import bytes_digest
+from wf_artifacts.storage.documents import corrupt
 from wf_core import jsonvalue
 from wf_core.errors import WfError
 
@@ -71,9 +72,15 @@ class Holder:
         """None before the first change, and after one that failed: only the files know then."""
 
     def tidy(self) -> None:
-        """Read how far the run is, and remove what run.json does not name: a holder that died may have left it."""
+        """Read how far the run is, and remove what run.json does not name: a holder that died may have left it.
+
+        Raises:
+            StateCorrupt: it cannot be read, or there is no folder for what comes next; nothing was removed.
+        """
         folder = self._folder
         head = folder.head()
+        if not folder.home.has(folder.journal):
+            raise corrupt(folder.home.document(folder.journal), "it is missing")
         found = folder.inputs_since(head)
         checkpoint = folder.checkpoint_path(head.checkpoint.sequence)
         inputs = folder.inputs_path(head.checkpoint.sequence)
