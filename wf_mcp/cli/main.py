@@ -1,17 +1,21 @@
 """`wf`: its nouns, and what holds for all of them. Each noun is one module, imported when it is used."""
 
+import os
+import sys
 from collections.abc import Mapping
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import version
+from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from wf_mcp.cli.place import Place
+from wf_mcp.errors import ExitStatus
 
 NOUNS = {
     "artifacts": "Saved workflows, each an immutable version of a plan.",
@@ -64,8 +68,22 @@ app = typer.Typer(name="wf", cls=Wf, no_args_is_help=True, pretty_exceptions_ena
 
 
 def main() -> None:
-    """Run the command line."""
-    app()
+    """Run the command line. A terminal that lacks a character sees a question mark; a full disk is said."""
+    stdout, stderr = cast("TextIOWrapper | None", sys.stdout), cast("TextIOWrapper | None", sys.stderr)
+    for stream in filter(None, (stdout, stderr)):
+        stream.reconfigure(errors="replace")
+    try:
+        try:
+            app()
+        finally:
+            if stdout is not None:
+                stdout.flush()
+    except OSError as error:
+        # What is left in the buffer would be tried again when the interpreter ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        if not isinstance(error, BrokenPipeError):
+            sys.stderr.write(f"wf: the output cannot be written: {error.strerror}\n")
+        sys.exit(ExitStatus.FAULT)
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,6 +1,7 @@
 """How things are shown: tables and colour for people, the structured answer for programs, errors on stderr."""
 
 import json
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
@@ -57,8 +58,9 @@ def show(answer: T, render: Callable[[T], RenderableType], *, as_json: bool) -> 
 
 
 def print_json(value: Any) -> None:
-    """Print JSON, indented, on stdout."""
-    typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
+    """Print JSON, indented, on stdout; with escapes where stdout cannot hold every character."""
+    takes_all = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("_", "-").startswith("utf")
+    typer.echo(json.dumps(value, ensure_ascii=not takes_all, indent=2))
 
 
 def show_error(error: Exception, *, as_json: bool) -> None:

@@ -1,8 +1,13 @@
 """The program `wf` as a whole."""
 
+import json
+import os
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
+
+import pytest
 
 from tests.wf_mcp.cli.terminal import Terminal
 from wf_mcp.cli.main import NOUNS
@@ -31,3 +36,43 @@ def test_an_unknown_command_is_a_usage_error(terminal: Terminal) -> None:
 
 def test_the_version_is_that_of_the_distribution(terminal: Terminal) -> None:
     assert terminal.wf("--version").stdout.strip() == version("wf-mcp")
+
+
+def program(folder: Path, redirected: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    """Run `wf` as a program of its own, through a shell that redirects its output."""
+    start = f'exec "$0" -c "from wf_mcp.cli.main import main; main()" "$@" {redirected}'
+    return subprocess.run(
+        ["/bin/sh", "-c", start, sys.executable, "--home", str(folder / "home"), *arguments],
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        check=False,
+    )
+
+
+ASCII = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+
+
+def test_a_terminal_that_lacks_a_character_sees_the_rest(tmp_path: Path) -> None:
+    ended = program(tmp_path, "", "capabilities", "list", **ASCII)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert b"wf.std.constant" in ended.stdout
+
+
+def test_json_is_exact_whatever_stdout_can_hold(tmp_path: Path) -> None:
+    given = '{"value": "né"}'
+    ended = program(tmp_path, "", "capabilities", "call", "wf.std.constant", given, "--json", **ASCII)
+    assert json.loads(ended.stdout)["output"] == {"value": "né"}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+@pytest.mark.parametrize("as_json", [[], ["--json"]])
+def test_output_that_cannot_be_written_is_said(tmp_path: Path, as_json: list[str]) -> None:
+    ended = program(tmp_path, "> /dev/full", "capabilities", "list", *as_json)
+    assert ended.returncode == 70
+    assert ended.stderr == b"wf: the output cannot be written: No space left on device\n"
+
+
+def test_a_reader_that_goes_away_is_no_matter(tmp_path: Path) -> None:
+    ended = program(tmp_path, "| head -c 1", "capabilities", "list")
+    assert b"Traceback" not in ended.stderr
