@@ -34,6 +34,8 @@ class Workplace:
     folder: Path
     era: Era = "2026-07-28"
     environment: dict[str, str] = field(default_factory=dict[str, str])
+    store: str | None = None
+    """The URL of the store, where it is not the home."""
 
     @property
     def home(self) -> Path:
@@ -55,7 +57,8 @@ class Workplace:
 
     def configure(self, **sections: Any) -> None:
         """Write wf.json."""
-        self.write("wf.json", json.dumps(sections))
+        store = {} if self.store is None else {"store": self.store}
+        self.write("wf.json", json.dumps({**store, **sections}))
 
     def write(self, name: str, text: str) -> Path:
         path = self.folder / name
