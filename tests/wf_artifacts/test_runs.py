@@ -238,7 +238,7 @@ class TestCrashing:
         steps = stored.steps_executed
         assert (state.sequence, stored.checkpoint, stored.trace_count) == (steps + 1, steps + 1, 3 * steps)
         assert state.state == (b'{"steps":%d}' % steps if steps else b'{"at":"start"}')
-        assert [entry["index"] for entry in await runs.read_trace(run_id, 0, 1000)] == list(range(3 * steps))
+        assert [entry["index"] for entry in await runs.read_trace(run_id, 0, 3 * steps + 1)] == list(range(3 * steps))
         assert await runs.load_environment(run_id) == environment()
         return True
 
