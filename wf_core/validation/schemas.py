@@ -15,6 +15,8 @@ from wf_core.schemas.engine import shown
 from wf_core.schemas.pointers import split_pointer
 from wf_core.validation.report import Findings
 
+ALL_TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
+
 Conjuncts = list[dict[str, Any]]
 """Schemas that all hold at one place."""
 
@@ -103,6 +105,15 @@ def schemas_at(schema: JsonSchema, segments: Segments) -> Conjuncts:
     return last
 
 
+def types_at(schema: JsonSchema, segments: Segments) -> frozenset[str]:
+    """Name the types that a value at a path can have; a number may be an integer."""
+    allowed = ALL_TYPES
+    for conjunct in schemas_at(schema, segments):
+        named = _types(conjunct)
+        allowed &= named | {"integer"} if "number" in named else named
+    return allowed
+
+
 def always_there(schema: JsonSchema, segments: Segments) -> bool:
     """Say whether a schema requires every segment of a path."""
     return all(
@@ -173,7 +184,7 @@ def _types(schema: Mapping[str, Any]) -> set[str]:
         return {named}
     if isinstance(named, list):
         return {name for name in cast("list[Any]", named) if isinstance(name, str)}
-    return {"array", "boolean", "integer", "null", "number", "object", "string"}
+    return set(ALL_TYPES)
 
 
 def _keyword(schema: object, keyword: str) -> object:

@@ -28,6 +28,7 @@ from wf_core.validation.children import SavedPlans, find_child
 from wf_core.validation.conditions import check_condition
 from wf_core.validation.report import Findings
 from wf_core.validation.schemas import check_schema
+from wf_core.validation.types import check_input_types, check_output_types
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,8 @@ def _check_node(step: NodeStep, scope: Scope, known: Surroundings, found: Findin
     if contract is not None:
         check_filled(contract.input_schema, targets, "unknown_capability_input", found)
         check_read(contract.output_schema, sources, "unknown_capability_output", found)
+        check_input_types(step.input, targets, contract.input_schema, scope, found)
+        check_output_types(sources, contract.output_schema, scope, found)
         _check_outcomes(step.routes, contract.outcomes, found, optional={ERROR_OUTCOME})
 
 
@@ -90,6 +93,8 @@ def _check_subgraph(step: SubgraphStep, scope: Scope, known: Surroundings, found
     if child is not None:
         check_filled(child.input_schema, targets, "unknown_input_field", found)
         check_read(child.output_schema, sources, "unknown_output_field", found)
+        check_input_types(step.input, targets, child.input_schema, scope, found)
+        check_output_types(sources, child.output_schema, scope, found)
         _check_outcomes(step.routes, child.outcomes, found)
 
 
