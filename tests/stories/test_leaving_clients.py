@@ -73,12 +73,14 @@ async def test_a_client_that_leaves_in_the_middle_of_its_call_does_not_stop_the_
 
 
 async def test_a_server_that_is_left_on_stdio_ends_and_its_run_is_not_lost(tmp_path: Path, era: Era) -> None:
-    """The gate stays closed: the server has to end although a call of a Python source has not."""
+    """The gate stays closed: the server has to end although a call of a Python source has not. Its call is in doubt."""
     workplace = Workplace(tmp_path, era)
     gate = Gate(workplace)
     async with workplace.server() as server:
         await server.call("run_deployment", deployment_id=await server.deploy(HELD), wait_seconds=0)
         await gate.until_entered()
     async with workplace.server() as server:
-        seen = await server.call("inspect_run", run_id=await the_only_run(server))
-    assert (seen["deployment_id"], seen["status"]) == ("held", "running")
+        seen = await server.call("inspect_run", run_id=await the_only_run(server), wait_seconds=30)
+    assert (seen["deployment_id"], seen["status"], seen["resume_readiness"]) == ("held", "interrupted", "blocked")
+    assert [(call["step_id"], call["state"]) for call in seen["pending_calls"]] == [("hold", "in_doubt")]
+    assert gate.entered == 1
