@@ -6,6 +6,7 @@ How much a contract may differ is decided in `wf_core.validation.drift`.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 
 import anyio
@@ -22,6 +23,7 @@ from wf_core.validation import Issue, read_plan
 from wf_core.validation.capabilities import Sources
 from wf_core.validation.drift import called_capabilities, drift, effective, usage
 from wf_mcp.execution.children import Descendants, descend
+from wf_mcp.execution.recent import Recent
 from wf_mcp.sources.protocol import SourceNotFound, SourceUnavailable
 from wf_mcp.sources.registry import SourceRegistry
 
@@ -30,6 +32,13 @@ PIN_SECONDS = 30.0
 
 Name = tuple[str, str]
 """Source and capability."""
+
+_Plans = tuple[tuple[str, int, str], ...]
+"""Id, version and digest of an artifact and its descendants."""
+
+_CALLED = Recent[_Plans, list[CapabilityRef]]()
+_CHECKED = Recent[tuple[_Plans, tuple[object, ...], tuple[tuple[str, str], ...]], list[Issue]]()
+"""A deployment that is started again and again is read once: the keys hold digests of all that is read."""
 
 Found = Mapping[Name, Capability | WfError]
 """What the sources say. A name that they said nothing of in time is missing."""
@@ -74,7 +83,8 @@ async def pin(registry: SourceRegistry, catalog: CatalogStore, *, artifact: Arti
     descendants = await descend(catalog, artifact.plan)
     family = (artifact, *descendants.artifacts)
     # In threads: long plans take their time, and others are served meanwhile.
-    called = await to_thread.run_sync(_called, family)
+    plans = tuple((one.artifact_id, one.version, one.digest) for one in family)
+    called = await _CALLED.get(plans, partial(to_thread.run_sync, partial(_called, family)))
     issues = [*_namesakes(called), *_idle_bindings(called, deployment)]
     wanted = {reference: _bound(reference, deployment) for reference in called}
     found = await ask(registry, wanted.values(), seconds=PIN_SECONDS)
@@ -92,7 +102,9 @@ async def pin(registry: SourceRegistry, catalog: CatalogStore, *, artifact: Arti
             case WfError() as error:
                 issues.append(replace(_missing(str(reference), error), hint=_spelling(reference, error, registry)))
     if not _errors(issues):
-        issues += await to_thread.run_sync(_check, artifact, descendants, sources)
+        offered = tuple(sorted((logical, pinned.digest) for logical, pinned in capabilities.items()))
+        checking = partial(to_thread.run_sync, partial(_check, artifact, descendants, sources))
+        issues += await _CHECKED.get((plans, tuple(descendants.absent), offered), checking)
     if _errors(issues):
         return Pinned(None, tuple(issues))
     environment = PinnedEnvironment(

@@ -1,6 +1,5 @@
 """Compiled plans, kept while they are used: runs of one deployment share one program, which holds no run's data."""
 
-from collections import OrderedDict
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -11,33 +10,23 @@ from wf_artifacts.runs.environment import PinnedEnvironment
 from wf_artifacts.storage.digests import json_digest
 from wf_core.calls.contract import Contract
 from wf_core.runtime import Program, compile_program
-
-MOST_KEPT = 32
+from wf_mcp.execution.recent import Recent
 
 
 class Programs:
-    """The programs that were used last, by everything that goes into one."""
+    """The programs that were used last."""
 
-    def __init__(self, most_kept: int = MOST_KEPT) -> None:
-        self._most_kept = most_kept
-        self._kept: OrderedDict[str, Program] = OrderedDict()
+    def __init__(self, most_kept: int = 32) -> None:
+        self._recent = Recent[str, Program](most_kept)
 
     async def compiled(self, environment: PinnedEnvironment, contracts: Mapping[str, Contract]) -> Program:
         """Compile what a run is pinned to, with the contracts that judge its calls, unless that was done lately."""
-        key = _key(environment, contracts)
-        program = self._kept.pop(key, None)
-        if program is None:
-            children: dict[tuple[str, int], dict[str, Any]] = {
-                (child.artifact_id, child.version): child.plan for child in environment.children
-            }
-            # In a thread: a long plan takes its time, and others are served meanwhile.
-            program = await to_thread.run_sync(
-                partial(compile_program, environment.artifact.plan, contracts=contracts, children=children)
-            )
-        self._kept[key] = program
-        while len(self._kept) > self._most_kept:
-            self._kept.popitem(last=False)
-        return program
+        children: dict[tuple[str, int], dict[str, Any]] = {
+            (child.artifact_id, child.version): child.plan for child in environment.children
+        }
+        compiling = partial(compile_program, environment.artifact.plan, contracts=contracts, children=children)
+        # In a thread: a long plan takes its time, and others are served meanwhile.
+        return await self._recent.get(_key(environment, contracts), partial(to_thread.run_sync, compiling))
 
 
 def _key(environment: PinnedEnvironment, contracts: Mapping[str, Contract]) -> str:
