@@ -44,13 +44,29 @@ def apply_writes(shape: StateShape, layer: Layer, writes: Sequence[tuple[Target,
     Raises:
         StepFailed: `reducer_type_error` or `state_invalid`; the layer is as it was.
     """
-    plan = _Plan()
-    for target, value in writes:
-        if not _plan_appends(plan, layer, target, [value]):
-            _plan_write(plan, layer, target, target.reducer, value)
-    _prove(shape, plan)
-    _commit(plan, layer, [(target.path, target.reducer, value) for target, value in writes])
+    if len(writes) != 1 or not _write_at_once(layer, *writes[0]):
+        plan = _Plan()
+        for target, value in writes:
+            if not _plan_appends(plan, layer, target, [value]):
+                _plan_write(plan, layer, target, target.reducer, value)
+        _prove(shape, plan)
+        _commit(plan, layer, [(target.path, target.reducer, value) for target, value in writes])
     return {target.text: {target.reducer: value} for target, value in writes}
+
+
+def _write_at_once(layer: Layer, target: Target, value: JsonValue) -> bool:
+    """Commit a step's only write, where it is one of the two that most steps make. False: nothing was committed."""
+    match target.reducer:
+        case "replace" if len(target.path) == 1:
+            _require(target.check, value, target.text)
+            layer.replace(target.path[0], value)
+        case "append" if _takes(layer, target, [value]):
+            layer.append(target.path, value)
+        case _:
+            return False
+    if layer.log is not None:
+        layer.log.append((target.path, target.reducer, value))
+    return True
 
 
 def merge_writes(shape: StateShape, layer: Layer, logs: Sequence[Sequence[Write]]) -> None:
@@ -91,18 +107,20 @@ def _plan_merge(plan: _Plan, layer: Layer, target: Target, values: list[JsonValu
 
 
 def _plan_appends(plan: _Plan, layer: Layer, target: Target, values: list[JsonValue]) -> bool:
-    """Plan appends to a list that is there and that no other write touches, without copying or checking the list.
+    """Plan appends to a list that is there and that no other write touches. False: nothing was planned."""
+    if not _takes(layer, target, values):
+        return False
+    plan.appends.extend((target.path, value) for value in values)
+    return True
 
-    False: nothing was planned.
-    """
+
+def _takes(layer: Layer, target: Target, values: list[JsonValue]) -> bool:
+    """Tell whether appends leave a list that is there valid, without copying or checking the list."""
     element = target.element
     if element is None:
         return False
     length = layer.length(target.path)
-    if length is None or not all(element.accepts(value, length + nth) for nth, value in enumerate(values, 1)):
-        return False
-    plan.appends.extend((target.path, value) for value in values)
-    return True
+    return length is not None and all(element.accepts(value, length + nth) for nth, value in enumerate(values, 1))
 
 
 def _plan_write(plan: _Plan, layer: Layer, target: Target, reducer: str, value: JsonValue) -> None:

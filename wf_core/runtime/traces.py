@@ -16,7 +16,8 @@ _NO_CHANGES: dict[str, JsonValue] = {}
 
 def iso(moment: datetime) -> str:
     """Give a time as it is stored: UTC, milliseconds, `Z`."""
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
+    moment = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+    return moment.isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
 def note(

@@ -63,6 +63,13 @@ class Layer:
                 layer.owned = {path for path in layer.owned if path[0] != name}
             layer = layer.parent
 
+    def replace(self, name: str, value: JsonValue) -> None:
+        """Give a top-level field another value."""
+        self.values[name] = value
+        self.lazy.pop(name, None)
+        if self.owned:
+            self.owned = {path for path in self.owned if path[0] != name}
+
     def append(self, path: Segments, value: JsonValue) -> None:
         """Append to the list at `path`, which is known to be one."""
         if path[0] not in self.values:
