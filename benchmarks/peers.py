@@ -37,7 +37,7 @@ def main() -> int:
         note("chain", "wf-mcp", median(seconds_of_chain(ours["chain"], 1_000) for _ in range(5)))
         note("chain", "langgraph", ask(python, "peer_langgraph.py", "chain", "1000"))
         note("chain", "pydantic-graph", ask(python, "peer_pydantic_graph.py", "1000"))
-        note("fan-out", "wf-mcp", seconds_of_fan_out(ours["fan-out"], 1_000))
+        note("fan-out", "wf-mcp", median(seconds_of_fan_out(ours["fan-out"], 1_000) for _ in range(5)))
         note("fan-out", "langgraph", ask(python, "peer_langgraph.py", "fan_out", "1000"))
         note("large fan-out", "wf-mcp", seconds_of_fan_out(ours["large fan-out"], 10_000))
     note("large fan-out", "langgraph", ask(python, "peer_langgraph.py", "fan_out", "10000"))

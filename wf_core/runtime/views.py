@@ -1,5 +1,6 @@
 """What an expression may look at: the input, the state as its frame sees it, and the context."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from wf_core.jsonvalue import JsonValue
@@ -36,7 +37,7 @@ class View:
         """Give `context` itself."""
         names = ["run_id", "step_id", "attempt"]
         if self.frame is not None and self.run is not None:
-            for alias, _ in _loops(self.run, self.frame):
+            for alias, _, _ in _loops(self.run, self.frame):
                 names += [alias, f"{alias}_index"]
         found = {name: self.context(name) for name in names}
         return {name: value for name, value in found.items() if not isinstance(value, Missing)}
@@ -48,7 +49,7 @@ def view_of(run: RunState, frame: Frame) -> View:
 
 
 def _item(run: RunState, frame: Frame, name: str) -> JsonValue | Missing:
-    for alias, (items, index) in _loops(run, frame):
+    for alias, items, index in _loops(run, frame):
         if name == alias:
             return items[index]
         if name == f"{alias}_index":
@@ -56,9 +57,8 @@ def _item(run: RunState, frame: Frame, name: str) -> JsonValue | Missing:
     return MISSING
 
 
-def _loops(run: RunState, frame: Frame) -> list[tuple[str, tuple[list[JsonValue], int]]]:
-    """List the loops around a frame within its own workflow, the innermost first: name, items and index."""
-    found: list[tuple[str, tuple[list[JsonValue], int]]] = []
+def _loops(run: RunState, frame: Frame) -> Iterator[tuple[str, list[JsonValue], int]]:
+    """Yield the loops around a frame within its own workflow, the innermost first: name, items and index."""
     inner: Frame = frame
     while inner.role == "item" and inner.parent is not None and inner.index is not None:
         outer = run.frames[inner.parent]
@@ -66,6 +66,5 @@ def _loops(run: RunState, frame: Frame) -> list[tuple[str, tuple[list[JsonValue]
         if not isinstance(outer.activity, Looping):
             raise AssertionError("the parent of an item is a loop")
         if isinstance(step, ForeachStep):
-            found.append((step.as_, (outer.activity.items, inner.index)))
+            yield step.as_, outer.activity.items, inner.index
         inner = outer
-    return found

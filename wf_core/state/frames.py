@@ -108,6 +108,9 @@ class Looping:
     """Items that execute; one that waits for an answer holds no place. Derived, never stored."""
 
 
+_NOWHERE = Layer({})
+"""What a frame sees until it is linked. Nothing is read from it or written to it."""
+
 Activity = Calling | Delayed | Doubtful | Asking | InChild | Looping
 
 
@@ -133,7 +136,7 @@ class Frame:
     attempt: int = 1
 
     # Derived when a state is linked to its program; never stored.
-    layer: Layer = field(default_factory=lambda: Layer({}), repr=False, compare=False)
+    layer: Layer = field(default_factory=lambda: _NOWHERE, repr=False, compare=False)
     program: Any = field(default=None, repr=False, compare=False)
     prefix: tuple[str, ...] = field(default=(), repr=False, compare=False)
     """Step ids and item indexes from the root to this frame."""
