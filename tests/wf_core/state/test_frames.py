@@ -28,5 +28,6 @@ def test_frames_are_the_same_whatever_has_been_derived_of_them() -> None:
     assert linked != frame()
 
 
-def test_a_frame_starts_with_a_layer_of_its_own() -> None:
-    assert frame().layer is not frame().layer
+def test_a_frame_sees_nothing_until_it_is_linked() -> None:
+    assert frame().layer.whole() == {}
+    assert frame().layer.parent is None
