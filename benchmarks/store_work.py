@@ -5,19 +5,33 @@ As a program, `store_work.py resume HOME RUN` answers a run in this fresh proces
 
 import json
 import os
+import secrets
 import sys
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import anyio
 
+from wf_artifacts.clock import SystemClock
+from wf_artifacts.sources.models import Capability, contract_digest
+from wf_artifacts.stores import open_stores
+from wf_core import CallContext
+from wf_core.calls.contract import Contract
+from wf_core.ids import RUN_ID_RANDOM_BITS
+from wf_core.jsonvalue import JsonValue
 from wf_mcp.app import App
+from wf_mcp.config import Config, Redactor
+from wf_mcp.execution.means import Means
+from wf_mcp.execution.runs import RunDriver
 from wf_mcp.operations import artifacts, deployments, runs
+from wf_mcp.sources.protocol import CallResult, SourceKind, SourceStatus
+from wf_mcp.sources.registry import SourceRegistry
+from wf_mcp.sources.std import StdSource
 
-SOURCE = """
+MODULE = """
 from wf_core import capability
 
 @capability()
@@ -29,7 +43,7 @@ Plan = dict[str, Any]
 
 QUESTION: Plan = {"type": "interrupt", "kind": "question", "routes": {"submitted": "__end__"}}
 EFFECT = ("bench.effect", "result")
-"""A call that may not be repeated, and where its answer is: a Python capability."""
+"""A call that may not be repeated, and where its answer is."""
 LOOK = ("wf.std.constant", "value")
 """A call that only looks."""
 
@@ -82,19 +96,59 @@ def circle(entries: int, *, asks: bool = False) -> Plan:
     }
 
 
+class Bench:
+    """A source in the process, as the steps of the peers are, so that what is measured is the engine."""
+
+    name = "bench"
+    kind: SourceKind = "python"
+    enabled = True
+
+    async def capabilities(self) -> Mapping[str, Capability]:
+        contract = Contract()
+        return {"effect": Capability("bench", "effect", "effect", "", contract, contract_digest(contract))}
+
+    async def call(self, capability: str, input: Mapping[str, JsonValue], context: CallContext) -> CallResult:
+        value = input["value"]
+        assert isinstance(value, int), (capability, context)
+        return CallResult("ok", {"result": value + 1})
+
+    def status(self) -> SourceStatus:
+        return SourceStatus(self.name, self.kind, self.enabled, "ready", 1, ())
+
+    async def close(self) -> None:
+        pass
+
+
 @asynccontextmanager
 async def application(home: Path, *, sqlite: bool = False) -> AsyncGenerator[App]:
-    """Open the application over a home, with its store in a file tree there or in a SQLite file there."""
-    _prepare(home, f"sqlite:///{home}/bench.db" if sqlite else None)
+    """Open the application with the source `Bench`, its store in a file tree at `home` or in a SQLite file there."""
+    clock = SystemClock()
+    _make(home)
+    async with open_stores(_store(home, sqlite)) as stores, anyio.create_task_group() as tasks:
+        registry = SourceRegistry({"wf.std": StdSource("wf.std", clock), "bench": Bench()})
+        means = Means(stores.runs, registry, clock, lambda: 0.0, Config().max_bytes)
+        driver = RunDriver(means, tasks, lambda: secrets.randbits(RUN_ID_RANDOM_BITS))
+        yield App(home, Config(), clock, Redactor(), stores, registry, driver)
+        tasks.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def configured(home: Path, *, sqlite: bool = False) -> AsyncGenerator[App]:
+    """Open the application as a user does, with a Python module as the source: it runs beside the server's loop."""
+    _make(home)
+    (home / "bench.py").write_text(MODULE)
+    settings: Plan = {"pythonSources": {"bench": {"module": "bench", "path": "."}}, "store": _store(home, sqlite)}
+    (home / "wf.json").write_text(json.dumps(settings))
     async with App.open(home=home, config=home / "wf.json") as app:
         yield app
 
 
-def _prepare(home: Path, store: str | None) -> None:
+def _make(home: Path) -> None:
     home.mkdir(exist_ok=True)
-    (home / "bench.py").write_text(SOURCE)
-    settings: Plan = {"pythonSources": {"bench": {"module": "bench", "path": "."}}}
-    (home / "wf.json").write_text(json.dumps({**settings, "store": store} if store else settings))
+
+
+def _store(home: Path, sqlite: bool) -> str:
+    return f"sqlite:///{home}/bench.db" if sqlite else home.as_uri()
 
 
 async def deploy(app: App, name: str, plan: Plan) -> None:
@@ -134,7 +188,7 @@ def appends_and_syncs_a_second(folder: Path, count: int, size: int = 300) -> flo
 
 async def resume(home: Path, run_id: str) -> float:
     """Answer a run; give the seconds from the answer to its end."""
-    async with App.open(home=home, config=home / "wf.json") as app:
+    async with application(home, sqlite=(home / "bench.db").exists()) as app:
         began = time.perf_counter()
         summary = await runs.resume_run(app, run_id=run_id, resume_payload={})
         took = time.perf_counter() - began

@@ -29,6 +29,7 @@ from store_work import (
     carry_out,
     chain,
     circle,
+    configured,
     deploy,
 )
 
@@ -47,7 +48,16 @@ async def speeds(folder: Path, sqlite: bool, repeats: int) -> dict[str, float]:
             rates["disk"].append(appends_and_syncs_a_second(folder, STEPS))
             rates["effects"].append(STEPS / (await carry_out(app, "effect"))[1])
             rates["looks"].append(STEPS / (await carry_out(app, "look"))[1])
+    rates["effects of a Python module"] = [await of_a_module(folder.with_name(f"{folder.name}-module"), sqlite)]
     return {name: median(each) for name, each in rates.items()}
+
+
+async def of_a_module(folder: Path, sqlite: bool) -> float:
+    """Give calls a second of a chain of effects in a Python module: each crosses over to its thread and back."""
+    async with configured(folder, sqlite=sqlite) as app:
+        await deploy(app, "effect", chain(EFFECT, STEPS))
+        await carry_out(app, "effect")
+        return STEPS / (await carry_out(app, "effect"))[1]
 
 
 async def bytes_a_step(folder: Path, sqlite: bool, steps: int) -> float:
