@@ -14,7 +14,7 @@ from wf_artifacts.clock import iso, parse_iso
 class Record(BaseModel):
     """A frozen record. `"3"` is not `3`, and a key that no field has is refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 def _read_time(value: Any) -> Any:

@@ -11,4 +11,5 @@ StepId = Annotated[str, StringConstraints(pattern=STEP_ID_PATTERN)]
 class PlanRecord(BaseModel):
     """A frozen record that refuses unknown keys and converts nothing (`"3"` is not `3`)."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, populate_by_name=False)
+    # Built when first used: a server answers its first request long before it reads a plan.
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, populate_by_name=False, defer_build=True)

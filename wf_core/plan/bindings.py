@@ -71,8 +71,6 @@ Expression = Annotated[
 
 _RECORDS = (PathExpression, ValueExpression, ObjectExpression, ArrayExpression, TemplateExpression)
 
-ObjectExpression.model_rebuild()
-ArrayExpression.model_rebuild()
 
 
 class OptionalSource(PlanRecord):

@@ -62,5 +62,3 @@ Condition = Annotated[
     ),
 ]
 
-Not.model_rebuild()
-Logic.model_rebuild()

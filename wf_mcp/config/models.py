@@ -22,7 +22,7 @@ _SQLITE = "sqlite:///"
 class ConfigRecord(BaseModel):
     """A frozen record that refuses unknown keys and converts nothing. Keys are spelled as MCP clients spell them."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 class HintOverride(ConfigRecord):

@@ -22,7 +22,8 @@ Words = Annotated[str, AfterValidator(abridge)]
 class Answer(BaseModel):
     """A frozen record. Times are text, `2026-11-30T10:00:00.000Z`."""
 
-    model_config = ConfigDict(frozen=True)
+    # Built when first used, which is after the server has answered its first request.
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
 
 class Diagnostic(Answer):
@@ -156,7 +157,7 @@ class RunList(Answer):
 class TraceEntry(Answer):
     """What one step did. Longer values than 4 KiB are shortened: `{"$truncated": true, "bytes": n, "preview": "…"}`."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
     index: int
     step_id: str
