@@ -72,7 +72,6 @@ Expression = Annotated[
 _RECORDS = (PathExpression, ValueExpression, ObjectExpression, ArrayExpression, TemplateExpression)
 
 
-
 class OptionalSource(PlanRecord):
     """`{"source": "a.b", "optional": true}`: where `optional`, nothing is written when the source is missing."""
 

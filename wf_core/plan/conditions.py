@@ -61,4 +61,3 @@ Condition = Annotated[
         custom_error_message="a condition is an object whose `op` is one of " + ", ".join(OPERATORS),
     ),
 ]
-
