@@ -395,7 +395,6 @@ def test_written_bytes_are_json_to_others_too() -> None:
 
 def test_messages_and_templates_name_kinds_and_write_values() -> None:
     values: list[JsonValue] = [None, True, 1, 1.0, "", [], {}]
-    kinds = ["null", "a boolean", "a number", "a number", "a text", "an array", "an object"]
-    assert [kind_of(value) for value in values] == kinds
+    assert " ".join(map(kind_of, values)) == "null a boolean a number a number a text an array an object"
     written: list[JsonValue] = ['a "b"', {"a": [1, None]}]
     assert [as_text(value) for value in written] == ['a "b"', '{"a":[1,null]}']
