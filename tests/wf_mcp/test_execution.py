@@ -1,6 +1,5 @@
 """How runs end that do not stop by themselves: cancelled, or by a fault that is not theirs."""
 
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -19,7 +18,7 @@ from tests.wf_mcp.scripted import (
     watched,
 )
 from wf_artifacts.errors import StoreFull
-from wf_artifacts.stores import Stores, open_stores
+from wf_artifacts.stores import Stores
 from wf_core.jsonvalue import JsonValue
 from wf_core.runtime import Answer
 from wf_mcp.execution.runs import AdvancingFailed
@@ -29,11 +28,6 @@ pytestmark = pytest.mark.anyio
 ASK_THEN_CALL = plan({"ask": ask("do"), "do": node("ops.do")})
 CALL = plan({"do": node("ops.do")})
 ASK = plan({"ask": ask()})
-
-
-@pytest.fixture(params=["memory", "file"])
-def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Stores:
-    return open_stores("memory://" if request.param == "memory" else tmp_path.as_uri())
 
 
 async def test_cancelling_a_run_cancels_its_call_and_keeps_that_its_effects_are_unknown(stores: Stores) -> None:

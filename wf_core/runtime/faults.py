@@ -25,7 +25,7 @@ def fault(check: Check | None, value: JsonValue, where: str) -> Fault | None:
         return None
     problems = check.problems(value, where)
     return Fault(
-        "; ".join(f"{problem.where}: {problem.message}" for problem in problems),
+        "; ".join(map(str, problems)),
         [{"where": problem.where, "message": problem.message} for problem in problems],
     )
 

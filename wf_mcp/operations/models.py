@@ -7,14 +7,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
+from wf_artifacts.catalog.models import Durability
+from wf_core.jsonvalue import JsonSchema
+from wf_core.state import RunStatus
 from wf_mcp.errors import abridge, cut
 
-RunStatus = Literal["running", "interrupted", "completed", "failed", "cancelled"]
 SummaryStatus = Literal["running", "interrupted", "completed", "failed", "cancelled", "unrunnable"]
-Durability = Literal["steps", "stops"]
 ResumeReadiness = Literal["ready", "blocked", "not_applicable"]
 JsonObject = dict[str, Any]
-JsonSchema = dict[str, Any] | bool
 Words = Annotated[str, AfterValidator(abridge)]
 """A text that may repeat what somebody passed."""
 

@@ -87,7 +87,7 @@ async def call_capability(app: App, *, name: str, input: object = None) -> CallA
     given = storable(app, "input", {} if input is None else input, InvalidInput)
     judge = compile_schema(capability.contract.input_schema)
     if not isinstance(given, dict) or (judge is not None and not judge.accepts(given)):
-        problems = [] if judge is None else [f"{one.where}: {one.message}" for one in judge.problems(given, "input")]
+        problems = [] if judge is None else [str(one) for one in judge.problems(given, "input")]
         raise InvalidInput(
             f"The input does not fit {name}: " + ("; ".join(problems) or "it is no object."),
             hint=f'inspect_capability(name="{name}") shows its input_schema; nothing was called.',
@@ -193,5 +193,5 @@ def _check_result(app: App, capability: Capability, result: CallResult) -> None:
     judge = compile_schema(capability.contract.output_schema)
     if result.outcome == "error" or judge is None or judge.accepts(result.output):
         return
-    problems = "; ".join(f"{one.where}: {one.message}" for one in judge.problems(result.output, "output"))
+    problems = "; ".join(map(str, judge.problems(result.output, "output")))
     raise CallFailed("output_invalid", f"The result does not fit the contract: {problems}", executed=True)

@@ -10,6 +10,7 @@ WfError
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, Self
 
+from wf_core.calls.contract import CAPABILITY_ERROR
 from wf_core.errors import WfError
 from wf_core.ids import close_matches
 
@@ -17,7 +18,7 @@ from wf_core.ids import close_matches
 class CallFailed(WfError):
     """A call did not deliver a result. `code` is that of the run's error record."""
 
-    code: str = "capability_error"
+    code: str = CAPABILITY_ERROR
 
     def __init__(
         self,

@@ -1,6 +1,5 @@
 """Advancing one run: what is called when, and when it is stored."""
 
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -22,7 +21,7 @@ from tests.wf_mcp.scripted import (
 )
 from wf_artifacts.errors import StoreFull
 from wf_artifacts.runs.models import RunRecord
-from wf_artifacts.stores import Stores, open_stores
+from wf_artifacts.stores import Stores
 from wf_core.calls.contract import Contract, Hints
 from wf_core.errors import (
     AmbiguousInterrupt,
@@ -45,11 +44,6 @@ EACH = {
     "do": node("ops.do", input={"item": {"path": "context.item"}}),
 }  # fmt: skip
 """One call for each item, all at once."""
-
-
-@pytest.fixture(params=["memory", "file"])
-def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Stores:
-    return open_stores("memory://" if request.param == "memory" else tmp_path.as_uri())
 
 
 async def finished(app: App, document: dict[str, Any], given: JsonValue = None) -> RunRecord:

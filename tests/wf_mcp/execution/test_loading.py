@@ -1,7 +1,6 @@
 """A stored run made ready to go on: the same course again, whatever the sources say by now."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, cast
 
 import anyio
@@ -9,7 +8,7 @@ import pytest
 
 from tests.wf_mcp.scripted import Gate, ScriptedSource, echo, environment, node, opened, plan, start, stopped
 from wf_artifacts.runs.store import RunStore
-from wf_artifacts.stores import Stores, open_stores
+from wf_artifacts.stores import Stores
 from wf_core.calls.contract import Contract, Hints
 from wf_core.errors import StateCorrupt
 from wf_core.ids import RunId
@@ -21,11 +20,6 @@ pytestmark = pytest.mark.anyio
 
 READS = Contract(hints=Hints(read_only=True))
 TWO = plan({"first": node("ops.echo", "second"), "second": node("ops.do")})
-
-
-@pytest.fixture(params=["memory", "file"])
-def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Stores:
-    return open_stores("memory://" if request.param == "memory" else tmp_path.as_uri())
 
 
 def source(gate: Gate, answers: JsonSchema = True) -> ScriptedSource:

@@ -46,11 +46,6 @@ CALL = plan({"do": node("ops.do")})
 ASK = plan({"ask": ask()})
 
 
-@pytest.fixture(params=["memory", "file"])
-def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Stores:
-    return open_stores("memory://" if request.param == "memory" else tmp_path.as_uri())
-
-
 # Whose run it is
 
 

@@ -30,11 +30,6 @@ PAY = plan(
 CONTRACTS = {"pay": Contract(output_schema={"type": "object", "required": ["receipt"]})}
 
 
-@pytest.fixture(params=["memory", "file"])
-def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Stores:
-    return open_stores("memory://" if request.param == "memory" else tmp_path.as_uri())
-
-
 @asynccontextmanager
 async def doubted(stores: Stores) -> AsyncGenerator[tuple[App, str, ScriptedSource]]:
     """Give the token of a payment whose process ended while it was made, in the process after that."""

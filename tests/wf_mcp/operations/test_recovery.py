@@ -1,25 +1,18 @@
 """Looking at a run whose process is gone, and going on with it."""
 
-from pathlib import Path
-
 import anyio
 import pytest
 
 from tests.wf_mcp.operations.test_runs import CALL, deployed
 from tests.wf_mcp.scripted import Gate, ScriptedSource, opened
 from wf_artifacts.errors import RunNotFound
-from wf_artifacts.stores import Stores, open_stores
+from wf_artifacts.stores import Stores
 from wf_core.ids import RunId
 from wf_mcp.operations import summaries
 from wf_mcp.operations.recovery import recover_runs
 from wf_mcp.operations.runs import cancel_run, inspect_run, run_deployment
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture(params=["memory", "file"])
-def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Stores:
-    return open_stores("memory://" if request.param == "memory" else tmp_path.as_uri())
 
 
 @pytest.fixture

@@ -59,11 +59,6 @@ REVIEW = plan(
 CALL = plan({"do": node("ops.do")})
 
 
-@pytest.fixture(params=["memory", "file"])
-def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Stores:
-    return open_stores("memory://" if request.param == "memory" else tmp_path.as_uri())
-
-
 async def deployed(app: App, document: dict[str, Any], name: str = "flow") -> None:
     await save_artifact(app, artifact_id=name, plan=document)
     await create_deployment(app, deployment_id=name, artifact_id=name, replace=True)

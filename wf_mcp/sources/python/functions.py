@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from wf_artifacts.sources.models import Capability, contract_digest
 from wf_core.calls.capability import CallContext, CapabilityMark, Outcome, mark_of
-from wf_core.calls.contract import ERROR_OUTCOME, Contract, JsonSchema
+from wf_core.calls.contract import CAPABILITY_ERROR, ERROR_OUTCOME, Contract, JsonSchema
 from wf_core.ids import is_id
 from wf_core.jsonvalue import JsonValue
 from wf_core.schemas import schema_issues
@@ -161,7 +161,7 @@ def _told(redactor: Redactor) -> Generator[None, None, None]:
 
 def _failed(error: BaseException, redactor: Redactor) -> CallFailed:
     details = {"type": kind_of(error)}
-    return CallFailed("capability_error", describe(error, redactor), executed=True, details=details)
+    return CallFailed(CAPABILITY_ERROR, describe(error, redactor), executed=True, details=details)
 
 
 def _text(name: Any) -> str:

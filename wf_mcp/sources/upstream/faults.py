@@ -16,6 +16,7 @@ from mcp.types import (
 )
 from pydantic import ValidationError
 
+from wf_core.calls.contract import CAPABILITY_ERROR
 from wf_core.jsonvalue import place
 from wf_mcp.config import Redactor
 from wf_mcp.sources.boundary import presentable
@@ -87,14 +88,14 @@ def failed_call(tool: str, error: BaseException, redactor: Redactor) -> CallFail
         case MCPError() if error.code == PARSE_ERROR and error.message.startswith(_CANNOT_READ):
             return CallFailed("output_invalid", f"The answer of {tool} cannot be read.", executed=True)
         case MCPError():
-            code = "source_unavailable" if error.code in _UNREACHABLE else "capability_error"
+            code = "source_unavailable" if error.code in _UNREACHABLE else CAPABILITY_ERROR
             executed = error.code not in _NOT_EXECUTED
             reason = presentable(error.message, redactor)
             return CallFailed(code, f"{tool}: {reason}", executed=executed, details={"mcp_code": error.code})
         case ValidationError():
             return CallFailed("output_invalid", f"The answer of {tool} is no MCP tool result.", executed=True)
         case _:
-            return CallFailed("capability_error", f"{tool} failed: {type(error).__name__}.", executed=True)
+            return CallFailed(CAPABILITY_ERROR, f"{tool} failed: {type(error).__name__}.", executed=True)
 
 
 def why_not_connected(error: BaseException, redactor: Redactor) -> str:
