@@ -27,6 +27,25 @@ def run_sql(database: Database, text: str, **parameters: Any) -> list[Row]:
         connection.close()
 
 
+def run_lawless_sql(database: Database, text: str, **parameters: Any) -> None:
+    """Run a statement by hand, with the references between the rows switched off."""
+    sqlite = isinstance(database, SqliteDatabase)
+    connection = database.connect()
+    try:
+        connection.run("PRAGMA foreign_keys = OFF" if sqlite else "SET session_replication_role = replica")
+        connection.run(Statement(text, SQLITE if sqlite else POSTGRES).text(parameters), parameters)
+    finally:
+        connection.close()
+
+
+def columns(database: Database, table: str) -> list[str]:
+    """Give the names of the columns of a table, in order."""
+    if isinstance(database, SqliteDatabase):
+        return [row[1] for row in run_sql(database, f"PRAGMA table_info({table})")]
+    text = "SELECT column_name FROM information_schema.columns WHERE table_name = :table ORDER BY ordinal_position"
+    return [name for (name,) in run_sql(database, text, table=table)]
+
+
 def end_leases(database: Database) -> None:
     """Let the time pass after which owners that did not renew their leases are believed to be gone."""
     run_sql(database, "UPDATE wf_owners SET expires_at = 0")

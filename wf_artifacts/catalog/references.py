@@ -1,10 +1,16 @@
-"""Which artifact versions a plan reaches through its subgraphs, and what follows for deploying and deleting."""
+"""Which artifact versions a plan reaches through its subgraphs.
+
+What follows for deploying and deleting, and what of it is gone.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple, cast
 
 from wf_artifacts.catalog.models import Artifact, Deployment
 from wf_artifacts.errors import ArtifactInUse, ArtifactNotFound
+from wf_artifacts.storage.findings import Fault, Finding
+from wf_core.errors import StateError
 from wf_core.ids import ArtifactId
 
 
@@ -62,6 +68,17 @@ def require_unused(references: Iterable[ArtifactRef], deployments: Iterable[Depl
         users = sorted(deployment_id for deployment_id, reached in needed.items() if reference in reached)
         if users:
             raise ArtifactInUse(reference.artifact_id, reference.version, used_by=users)
+
+
+def lacking(document: str, deployment: Deployment, load: Load) -> Fault | None:
+    """Report a deployment that needs versions which are gone. One that is damaged is a fault of its own."""
+    missing: list[ArtifactRef] = []
+    with suppress(StateError):
+        missing = [reference for reference, found in reach(_deployed(deployment), load).items() if found is None]
+    if not missing:
+        return None
+    needed = " and ".join(f"version {version} of artifact {artifact_id!r}" for artifact_id, version in missing)
+    return Fault(Finding(document, "orphaned", f"It needs {needed}, which is not there.", None))
 
 
 def _deployed(deployment: Deployment) -> ArtifactRef:

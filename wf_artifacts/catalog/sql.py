@@ -12,23 +12,21 @@ from typing import Any
 
 from anyio import CapacityLimiter
 
+from wf_artifacts.catalog import soundness
 from wf_artifacts.catalog.models import ARTIFACT, DEPLOYMENT, Artifact, ArtifactListing, Deployment
 from wf_artifacts.catalog.references import ArtifactRef, require_reachable, require_unused
+from wf_artifacts.catalog.rows import find_artifact, find_versions, read_artifact, read_deployment
 from wf_artifacts.catalog.rules import first_version, require_ids, require_restorable, taking_the_place_of
 from wf_artifacts.errors import ArtifactNotFound, DeploymentNotFound
 from wf_artifacts.storage.connections import Row
 from wf_artifacts.storage.database import Database, Transaction
-from wf_artifacts.storage.digests import json_digest
-from wf_artifacts.storage.documents import corrupt
 from wf_artifacts.storage.findings import Fault
 from wf_artifacts.storage.identifiers import require_id
 from wf_artifacts.storage.pages import Page
-from wf_artifacts.storage.rows import FIRST, examine, list_rows, load
+from wf_artifacts.storage.rows import FIRST, list_rows
 from wf_artifacts.storage.threads import in_thread
 from wf_core.errors import StateError
-from wf_core.ids import ArtifactId, DeploymentId, close_matches, is_id
-
-_MOST_VERSION = 2**31 - 1
+from wf_core.ids import ArtifactId, DeploymentId, close_matches
 
 
 class SqlCatalog:
@@ -42,16 +40,8 @@ class SqlCatalog:
         return self._database.threads
 
     def faults(self) -> Iterator[Fault]:
-        """Look at everything that is kept of artifacts and deployments, and give each row that cannot be read."""
-        with self._database.reading() as transaction:
-            artifacts, deployments = transaction.rows("artifact_ids"), transaction.rows("every_deployment")
-        for (artifact_id,) in artifacts:
-            with self._database.reading() as transaction:
-                for version in _versions(transaction, artifact_id):
-                    reference = ArtifactRef(artifact_id, version)
-                    yield from examine(_document(reference), partial(_require_saved_plan, transaction, reference))
-        for row in deployments:
-            yield from examine(f"deployments/{row[0]}", partial(_read_deployment, row))
+        """Look at everything that is kept of artifacts and deployments."""
+        return soundness.faults(self._database)
 
     @in_thread
     def save_artifact(
@@ -81,7 +71,7 @@ class SqlCatalog:
         require_id("an artifact", artifact_id)
         with self._database.reading() as transaction:
             newest = _require_versions(transaction, artifact_id, version)[-1]
-            artifact = _artifact(transaction, ArtifactRef(artifact_id, newest))
+            artifact = find_artifact(transaction, ArtifactRef(artifact_id, newest))
             if artifact is None:
                 raise _no_artifact(transaction, artifact_id, version)
             return artifact
@@ -98,7 +88,7 @@ class SqlCatalog:
         with self._changing() as transaction:
             doomed = _require_versions(transaction, artifact_id, version)
             references = (ArtifactRef(artifact_id, number) for number in doomed)
-            require_unused(references, _every_deployment(transaction), partial(_artifact, transaction))
+            require_unused(references, _every_deployment(transaction), partial(find_artifact, transaction))
             for number in doomed:
                 transaction.change("delete_version", artifact_id=artifact_id, version=number)
 
@@ -123,7 +113,7 @@ class SqlCatalog:
         with self._changing() as transaction:
             earlier = _deployment(transaction, deployment.deployment_id)
             deployment = taking_the_place_of(earlier, deployment, replace=replace)
-            require_reachable(deployment, partial(_artifact, transaction))
+            require_reachable(deployment, partial(find_artifact, transaction))
             document = DEPLOYMENT.encode(deployment)
             transaction.change("put_deployment", deployment_id=deployment.deployment_id, document=document)
             return deployment
@@ -144,7 +134,7 @@ class SqlCatalog:
             def fetch(after: str, limit: int) -> list[Row]:
                 return transaction.rows("list_deployments", after=after, limit=limit)
 
-            return list_rows("deployments", fetch, _read_deployment, start=FIRST, cursor=cursor, limit=limit)
+            return list_rows("deployments", fetch, read_deployment, start=FIRST, cursor=cursor, limit=limit)
 
     @in_thread
     def delete_deployment(self, deployment_id: DeploymentId) -> None:
@@ -160,41 +150,12 @@ class SqlCatalog:
             yield transaction
 
 
-def _versions(transaction: Transaction, artifact_id: ArtifactId) -> list[int]:
-    """Give the versions that there are, ascending."""
-    return [version for (version,) in transaction.rows("versions", artifact_id=artifact_id)]
-
-
 def _require_versions(transaction: Transaction, artifact_id: ArtifactId, version: int | None) -> list[int]:
     """Give the version that is meant, or all, ascending."""
-    wanted = [number for number in _versions(transaction, artifact_id) if version in {None, number}]
+    wanted = [number for number in find_versions(transaction, artifact_id) if version in {None, number}]
     if not wanted:
         raise _no_artifact(transaction, artifact_id, version)
     return wanted
-
-
-def _artifact(transaction: Transaction, reference: ArtifactRef) -> Artifact | None:
-    artifact_id, version = reference
-    # A child's reference comes from a plan, and nobody has checked it.
-    if not is_id(artifact_id) or not 0 < version <= _MOST_VERSION:
-        return None
-    row = transaction.row("version_document", artifact_id=artifact_id, version=version)
-    return None if row is None else _read_artifact(reference, row[0])
-
-
-def _document(reference: ArtifactRef) -> str:
-    return f"artifacts/{reference.artifact_id}/{reference.version}"
-
-
-def _read_artifact(reference: ArtifactRef, document: object) -> Artifact:
-    return load(document, ARTIFACT, _document(reference), **reference._asdict())
-
-
-def _require_saved_plan(transaction: Transaction, reference: ArtifactRef) -> None:
-    """Accept a version whose plan is the one that was saved."""
-    artifact = _artifact(transaction, reference)
-    if artifact is not None and json_digest(artifact.plan) != artifact.digest:
-        raise corrupt(_document(reference), "its plan is not the one that was saved")
 
 
 def _put_version(transaction: Transaction, artifact: Artifact) -> None:
@@ -211,7 +172,7 @@ def _find(transaction: Transaction, artifact_id: ArtifactId, digest: str) -> Art
     """Give the version whose plan has the digest. One that cannot be read is passed over."""
     for version, document in transaction.rows("equal_versions", artifact_id=artifact_id, digest=digest):
         with suppress(StateError):
-            return _read_artifact(ArtifactRef(artifact_id, version), document)
+            return read_artifact(ArtifactRef(artifact_id, version), document)
     return None
 
 
@@ -227,11 +188,11 @@ def _newest(transaction: Transaction, after: str, limit: int) -> list[Row]:
 
 def _listing(row: Row) -> ArtifactListing:
     artifact_id, version, document, versions = row
-    return ArtifactListing(newest=_read_artifact(ArtifactRef(artifact_id, version), document), versions=tuple(versions))
+    return ArtifactListing(newest=read_artifact(ArtifactRef(artifact_id, version), document), versions=tuple(versions))
 
 
 def _no_artifact(transaction: Transaction, artifact_id: ArtifactId, version: int | None) -> ArtifactNotFound:
-    versions = _versions(transaction, artifact_id)
+    versions = find_versions(transaction, artifact_id)
     if versions:
         return ArtifactNotFound(artifact_id, version, versions=versions)
     known = (known for (known,) in transaction.rows("artifact_ids"))
@@ -240,16 +201,11 @@ def _no_artifact(transaction: Transaction, artifact_id: ArtifactId, version: int
 
 def _deployment(transaction: Transaction, deployment_id: DeploymentId) -> Deployment | None:
     row = transaction.row("deployment_document", deployment_id=deployment_id)
-    return None if row is None else _read_deployment((deployment_id, *row))
-
-
-def _read_deployment(row: Row) -> Deployment:
-    deployment_id, document = row
-    return load(document, DEPLOYMENT, f"deployments/{deployment_id}", deployment_id=deployment_id)
+    return None if row is None else read_deployment((deployment_id, *row))
 
 
 def _every_deployment(transaction: Transaction) -> Iterator[Deployment]:
-    return map(_read_deployment, transaction.rows("every_deployment"))
+    return map(read_deployment, transaction.rows("every_deployment"))
 
 
 def _no_deployment(transaction: Transaction, deployment_id: DeploymentId) -> DeploymentNotFound:

@@ -1,6 +1,8 @@
-"""What an examination of a store finds, and where a repair puts what it takes away.
+"""What an examination of a store finds, and where a repair of a file tree puts what it takes away.
 
 lost+found/runs/run_…/journal/000002.jsonl     what stood at runs/run_…/journal/000002.jsonl
+
+In a database the statements of `sql/lost_and_found.sql` keep it.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,6 +18,8 @@ from wf_artifacts.storage.locks import locked
 from wf_core.errors import FormatTooNew, StateError
 
 MOVES_IT: Final = "Moves it to lost+found."
+KEEPS_NUMBER: Final = "Moves it to lost+found. Its number is never given again."
+MOVES_RUN: Final = "Moves the run to lost+found: nobody can go on with it."
 
 
 @dataclass(frozen=True, slots=True)

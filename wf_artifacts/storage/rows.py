@@ -73,10 +73,16 @@ def list_rows(
     return collect(kind, identifiers(), lambda identifier: read(rows[identifier]), limit)
 
 
-def examine(document: str, read: Callable[[], object]) -> Iterator[Fault]:
+def examine(
+    document: str, read: Callable[[], object], repair: str | None = None, mend: Callable[[], None] | None = None
+) -> Iterator[Fault]:
     """Report the row that `read` cannot read. One that is gone by now is none."""
     with suppress(NotFound):
         try:
             read()
+        except StateCorrupt as error:
+            where: str = error.details["document"]
+            # Rows have a path. A database that is damaged as a whole is named by its file, and not mended row by row.
+            yield unreadable(where, error, repair, mend) if "/" in where else unreadable(where, error)
         except StateError as error:
-            yield unreadable(error.details["document"] if isinstance(error, StateCorrupt) else document, error)
+            yield unreadable(document, error)

@@ -64,7 +64,7 @@ class Examination(BaseModel):
 def doctor(
     context: typer.Context,
     repair: Annotated[
-        bool, typer.Option("--repair", help="Mend the store. What is taken away is kept in lost+found of the home.")
+        bool, typer.Option("--repair", help="Mend the store. What is taken away is kept in lost+found.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -7,7 +7,6 @@ import pytest
 
 from tests.wf_artifacts.databases import run_sql
 from tests.wf_artifacts.samples import NOW, deployment, plan
-from wf_artifacts.catalog.models import ARTIFACT
 from wf_artifacts.catalog.sql import SqlCatalog
 from wf_artifacts.errors import ArtifactNotFound
 from wf_artifacts.storage.connections import Row
@@ -70,21 +69,6 @@ async def test_a_damaged_deployment_is_told_by_its_name_and_the_others_are_liste
     with pytest.raises(StateCorrupt):
         await catalog.delete_artifact(NOTES)
     await catalog.delete_deployment(PUBLISH)
-
-
-async def test_an_examination_names_every_row_that_cannot_be_read(database: Database, catalog: SqlCatalog) -> None:
-    for artifact_id in ("changed", "healthy", "notes"):
-        await save(catalog, plan(), artifact_id)
-        await catalog.save_deployment(deployment(artifact_id, artifact_id), replace=False)
-    assert list(catalog.faults()) == []
-    other = ARTIFACT.encode((await catalog.load_artifact(ArtifactId("changed"))).model_copy(update={"plan": {}}))
-    for document, artifact_id in ((other, "changed"), (b"junk", "notes")):
-        text = "UPDATE wf_versions SET document = :document WHERE artifact_id = :artifact_id"
-        run_sql(database, text, document=document, artifact_id=artifact_id)
-    run_sql(database, "UPDATE wf_deployments SET document = :junk WHERE deployment_id = 'notes'", junk=b"junk")
-    found = sorted((fault.finding.kind, fault.finding.document) for fault in catalog.faults())
-    damaged = ["artifacts/changed/1", "artifacts/notes/1", "deployments/notes"]
-    assert found == [("damaged", document) for document in damaged]
 
 
 async def test_a_list_takes_the_same_statements_however_long_it_is(

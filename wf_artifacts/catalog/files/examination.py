@@ -1,23 +1,29 @@
 """Everything that is wrong with the catalog of a home."""
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from wf_artifacts.catalog.files.tree import NUMBERS, NUMBERS_FILE, VERSION_FILE, CatalogTree
-from wf_artifacts.catalog.models import Deployment
-from wf_artifacts.catalog.references import ArtifactRef, reach
+from wf_artifacts.catalog.references import ArtifactRef, lacking
 from wf_artifacts.storage import atomic
 from wf_artifacts.storage.digests import json_digest
 from wf_artifacts.storage.documents import corrupt
-from wf_artifacts.storage.findings import MOVES_IT, Fault, Finding, LostAndFound, confirmed, stray, unreadable
+from wf_artifacts.storage.findings import (
+    KEEPS_NUMBER,
+    MOVES_IT,
+    Fault,
+    Finding,
+    LostAndFound,
+    confirmed,
+    stray,
+    unreadable,
+)
 from wf_core.errors import StateError
 from wf_core.ids import ArtifactId, DeploymentId
 
 _NUMBERS_LOST: Final = "Moves it to lost+found. A number that was deleted may then be given again."
-_KEEPS_NUMBER: Final = "Moves it to lost+found. Its number is never given again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,7 @@ class CatalogExamination:
             if artifact is not None and json_digest(artifact.plan) != artifact.digest:
                 raise corrupt(document, "its plan is not the one that was saved")
         except StateError as error:
-            return unreadable(document, error, _KEEPS_NUMBER, lambda: self._take_version_away(reference))
+            return unreadable(document, error, KEEPS_NUMBER, lambda: self._take_version_away(reference))
         if artifact is None and self.tree.home.has(path):
             finding = Finding(document, "leftover", "It was deleted, and a crash left its file.", MOVES_IT)
             return Fault(finding, lambda: self.lost.move(path))
@@ -96,19 +102,9 @@ class CatalogExamination:
 
     def _judge_deployment(self, deployment_id: DeploymentId) -> Fault | None:
         path = self.tree.deployment_path(deployment_id)
+        document = self._name(path)
         try:
             deployment = self.tree.deployment(deployment_id)
         except StateError as error:
-            return unreadable(self._name(path), error, MOVES_IT, lambda: self.lost.move(path))
-        missing = [] if deployment is None else self._missing_below(deployment)
-        if not missing:
-            return None
-        needed = " and ".join(f"version {version} of artifact {artifact_id!r}" for artifact_id, version in missing)
-        return Fault(Finding(self._name(path), "orphaned", f"It needs {needed}, which is not there.", None))
-
-    def _missing_below(self, deployment: Deployment) -> list[ArtifactRef]:
-        """Give the versions that a deployment needs and that are gone. One that is damaged is a fault of its own."""
-        root = ArtifactRef(deployment.artifact_id, deployment.artifact_version)
-        with suppress(StateError):
-            return [reference for reference, found in reach(root, self.tree.artifact).items() if found is None]
-        return []
+            return unreadable(document, error, MOVES_IT, lambda: self.lost.move(path))
+        return None if deployment is None else lacking(document, deployment, self.tree.artifact)

@@ -14,7 +14,7 @@ from wf_artifacts.errors import RunNotFound
 from wf_artifacts.runs.files.folder import Head, RunFolder
 from wf_artifacts.runs.files.trace import segment_path
 from wf_artifacts.storage.atomic import is_temporary
-from wf_artifacts.storage.findings import MOVES_IT, Fault, Finding, LostAndFound, unreadable
+from wf_artifacts.storage.findings import MOVES_IT, MOVES_RUN, Fault, Finding, LostAndFound, unreadable
 from wf_artifacts.storage.locks import is_locked, try_lock
 from wf_core.errors import StateError
 from wf_core.state import FINAL
@@ -128,7 +128,7 @@ class _Run:
         document = self._folder.home.document(path)
         if ended:
             return unreadable(document, error)
-        return unreadable(document, error, "Moves the run to lost+found: nobody can go on with it.", self._moving_all())
+        return unreadable(document, error, MOVES_RUN, self._moving_all())
 
     def _orphaned(self) -> Fault:
         document = self._folder.home.document(self._folder.path)

@@ -1,0 +1,56 @@
+"""Rows of the catalog as records, and how errors name them."""
+
+from wf_artifacts.catalog.models import ARTIFACT, DEPLOYMENT, Artifact, Deployment
+from wf_artifacts.catalog.references import ArtifactRef
+from wf_artifacts.storage.connections import Row
+from wf_artifacts.storage.database import Transaction
+from wf_artifacts.storage.rows import load
+from wf_core.ids import ArtifactId, is_id
+
+_MOST_VERSION = 2**31 - 1
+
+
+def artifact_document(reference: ArtifactRef) -> str:
+    return f"artifacts/{reference.artifact_id}/{reference.version}"
+
+
+def deployment_document(deployment_id: str) -> str:
+    return f"deployments/{deployment_id}"
+
+
+def find_versions(transaction: Transaction, artifact_id: ArtifactId) -> list[int]:
+    """Give the versions that there are, ascending."""
+    return [version for (version,) in transaction.rows("versions", artifact_id=artifact_id)]
+
+
+def find_artifact(transaction: Transaction, reference: ArtifactRef) -> Artifact | None:
+    """Read a version, or give None where there is none.
+
+    Raises:
+        StateCorrupt, FormatTooNew: its row cannot be read.
+    """
+    artifact_id, version = reference
+    # A child's reference comes from a plan, and nobody has checked it.
+    if not is_id(artifact_id) or not 0 < version <= _MOST_VERSION:
+        return None
+    row = transaction.row("version_document", artifact_id=artifact_id, version=version)
+    return None if row is None else read_artifact(reference, row[0])
+
+
+def read_artifact(reference: ArtifactRef, document: object) -> Artifact:
+    """Read the document of a version.
+
+    Raises:
+        StateCorrupt, FormatTooNew: it cannot be read, or is another's.
+    """
+    return load(document, ARTIFACT, artifact_document(reference), **reference._asdict())
+
+
+def read_deployment(row: Row) -> Deployment:
+    """Read an id and the document behind it.
+
+    Raises:
+        StateCorrupt, FormatTooNew: it cannot be read, or is another's.
+    """
+    deployment_id, document = row
+    return load(document, DEPLOYMENT, deployment_document(deployment_id), deployment_id=deployment_id)
