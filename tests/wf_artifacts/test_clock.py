@@ -1,10 +1,8 @@
-"""Times are aware, UTC, whole milliseconds, and written one way."""
+"""Times are aware, UTC, and whole milliseconds."""
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
-import pytest
-
-from wf_artifacts.clock import ManualClock, SystemClock, iso, parse_iso
+from wf_artifacts.clock import ManualClock, SystemClock
 
 NOON = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 
@@ -20,41 +18,3 @@ def test_a_manual_clock_moves_only_when_told() -> None:
     clock = ManualClock(NOON + timedelta(microseconds=7))
     assert clock.now() == clock.now() == NOON
     assert clock.advance(timedelta(seconds=1.5)) == clock.now() == NOON + timedelta(seconds=1.5)
-
-
-@pytest.mark.parametrize(
-    ("moment", "text"),
-    [
-        (NOON, "2026-11-30T12:00:00.000Z"),
-        (NOON + timedelta(milliseconds=7), "2026-11-30T12:00:00.007Z"),
-        (datetime(2026, 11, 30, 12, 0, tzinfo=timezone(timedelta(hours=5, minutes=30))), "2026-11-30T06:30:00.000Z"),
-        (datetime(1, 1, 1, tzinfo=UTC), "0001-01-01T00:00:00.000Z"),
-        (datetime(9999, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC), "9999-12-31T23:59:59.999Z"),
-    ],
-)
-def test_a_written_time_is_read_again(moment: datetime, text: str) -> None:
-    assert iso(moment) == text
-    assert parse_iso(text) == moment
-
-
-def test_a_time_without_a_zone_is_refused() -> None:
-    with pytest.raises(ValueError, match="zone"):
-        iso(NOON.replace(tzinfo=None))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "2026-11-30",
-        "2026-11-30T12:00:00Z",
-        "2026-11-30T12:00:00.0000Z",
-        "2026-11-30T12:00:00.000+00:00",
-        "2026-11-30T12:00:00.000",
-        "2026-02-30T12:00:00.000Z",
-        " 2026-11-30T12:00:00.000Z",
-    ],
-)
-def test_any_other_text_is_no_time(text: str) -> None:
-    with pytest.raises(ValueError, match="is not a time"):
-        parse_iso(text)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 
-from wf_artifacts.clock import iso, parse_iso
+from wf_core.times import iso, parse_iso
 
 
 class Record(BaseModel):
@@ -22,7 +22,7 @@ def _read_time(value: Any) -> Any:
 
 
 Time = Annotated[datetime, BeforeValidator(_read_time), PlainSerializer(iso)]
-"""An aware time, written as `wf_artifacts.clock.iso` writes it."""
+"""An aware time, written as `wf_core.times.iso` writes it."""
 
 Element = TypeVar("Element")
 

@@ -18,12 +18,13 @@ from wf_core.runtime.flow import advance, fail_step
 from wf_core.runtime.outputs import map_result, require
 from wf_core.runtime.patches import apply_writes
 from wf_core.runtime.program import InterruptCode
-from wf_core.runtime.traces import iso, note
+from wf_core.runtime.traces import note
 from wf_core.runtime.tree import Turn, rest
 from wf_core.runtime.views import view_of
 from wf_core.runtime.work import Answer
 from wf_core.schemas import compile_schema
 from wf_core.state import Asking, Frame, Interrupt, RunState
+from wf_core.times import iso
 
 
 def visit_interrupt(turn: Turn, frame: Frame, code: InterruptCode) -> None:

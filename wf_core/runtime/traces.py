@@ -1,23 +1,18 @@
 """Trace entries: made at once as bytes, so that what is noted can neither change later nor keep the state alive."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import orjson
 
 from wf_core.jsonvalue import JsonValue, dumps, shorten
 from wf_core.state import Frame, RunError, RunState
+from wf_core.times import iso
 
 MAX_VALUE_BYTES = 4096
 """A longer value is shortened and marked: `{"$truncated": true, "bytes": n, "preview": "…"}`."""
 
 _NO_CHANGES: dict[str, JsonValue] = {}
-
-
-def iso(moment: datetime) -> str:
-    """Give a time as it is stored: UTC, milliseconds, `Z`."""
-    moment = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
-    return moment.isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
 def note(

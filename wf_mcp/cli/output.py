@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from wf_artifacts.clock import parse_iso
+from wf_core.times import parse_iso
 from wf_mcp.errors import describe
 from wf_mcp.operations.models import Diagnostic
 

@@ -3,10 +3,10 @@
 from datetime import datetime
 from typing import Any
 
-from wf_artifacts.clock import iso
 from wf_artifacts.runs.models import RunRecord
 from wf_core.jsonvalue import shorten
 from wf_core.state import Doubtful, Frame, Interrupt, RunState
+from wf_core.times import iso
 
 SHOWN_BYTES = 4096
 """Longer arguments of a call are shortened and marked, as in the trace."""

@@ -2,10 +2,10 @@
 
 from typing import Any, cast
 
-from wf_artifacts.clock import iso
 from wf_core.errors import InvalidPlan
 from wf_core.ids import ArtifactId
 from wf_core.jsonvalue import JsonValue
+from wf_core.times import iso
 from wf_core.validation import Report
 from wf_mcp.app import App
 from wf_mcp.operations import plans

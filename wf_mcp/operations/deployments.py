@@ -3,8 +3,8 @@
 from typing import cast
 
 from wf_artifacts.catalog.models import Deployment
-from wf_artifacts.clock import iso
 from wf_core.ids import ArtifactId, DeploymentId
+from wf_core.times import iso
 from wf_mcp.app import App
 from wf_mcp.execution import pins
 from wf_mcp.operations.checks import check_limit, storable

@@ -3,9 +3,9 @@
 from collections.abc import Collection
 from datetime import timedelta
 
-from wf_artifacts.clock import iso
 from wf_artifacts.runs.prune import prune
 from wf_core.state import FINAL
+from wf_core.times import iso
 from wf_mcp.app import App
 from wf_mcp.errors import InvalidArgument
 from wf_mcp.execution.live import Progress

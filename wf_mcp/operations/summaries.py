@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from wf_artifacts.catalog.models import Deployment
-from wf_artifacts.clock import iso
 from wf_artifacts.runs.models import RunRecord
 from wf_core.errors import WfError
+from wf_core.times import iso
 from wf_core.validation import Issue
 from wf_mcp.app import App
 from wf_mcp.errors import RunBlocked

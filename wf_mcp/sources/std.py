@@ -7,12 +7,13 @@ from uuid import uuid4
 
 import anyio
 
-from wf_artifacts.clock import Clock, iso
+from wf_artifacts.clock import Clock
 from wf_artifacts.sources.models import Capability, contract_digest
 from wf_core.calls.capability import CallContext
 from wf_core.errors import StepFailed
 from wf_core.jsonvalue import JsonValue, clone
 from wf_core.std.capabilities import STD
+from wf_core.times import iso
 from wf_mcp.sources.errors import CallFailed, CapabilityNotFound
 from wf_mcp.sources.protocol import CallResult, SourceKind, SourceStatus
 

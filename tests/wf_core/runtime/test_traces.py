@@ -1,13 +1,9 @@
 """What is noted of a run: one entry for each step that ended, each one line of JSON."""
 
-from datetime import timedelta, timezone
 from typing import Any
-
-import pytest
 
 from tests.wf_core.kernel import (
     LIST,
-    NOW,
     READ_ONLY,
     Failed,
     ask,
@@ -22,7 +18,7 @@ from tests.wf_core.kernel import (
     put,
     value,
 )
-from wf_core.runtime.traces import MAX_VALUE_BYTES, iso
+from wf_core.runtime.traces import MAX_VALUE_BYTES
 
 KEYS = [
     "index",
@@ -178,12 +174,6 @@ def test_a_retried_call_is_noted_once_with_its_last_attempt() -> None:
     drive = begin(plan({"say": node("t.it", retry={})}), fakes={"t.it": flaky}, contracts={"t.it": READ_ONLY})
     drive.go()
     assert [(one["attempt"], one["duration_ms"]) for one in drive.trace] == [(2, 1000.0)]
-
-
-@pytest.mark.parametrize("hours", [0, 5.5, -8])
-def test_times_are_utc_with_milliseconds_whatever_zone_they_are_given_in(hours: float) -> None:
-    there = (NOW + timedelta(microseconds=123_999)).astimezone(timezone(timedelta(hours=hours)))
-    assert iso(there) == "2026-11-30T10:00:00.123Z"
 
 
 def test_an_entry_is_one_line_of_json() -> None:

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from rich.console import Console
 
-from wf_artifacts.clock import iso
 from wf_core.errors import InvalidPlan
+from wf_core.times import iso
 from wf_mcp.cli import output
 from wf_mcp.operations.models import Diagnostic
 

@@ -1,0 +1,31 @@
+"""How a time is written: `2026-11-30T10:00:00.000Z`, in UTC and whole milliseconds."""
+
+from datetime import UTC, datetime
+
+
+def iso(moment: datetime) -> str:
+    """Write a time. Such texts sort like the times that they name.
+
+    Raises:
+        ValueError: the time does not say where it stands from UTC.
+    """
+    if moment.tzinfo is not UTC:
+        if moment.tzinfo is None:
+            raise ValueError("a time without a zone names no moment")
+        moment = moment.astimezone(UTC)
+    return moment.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+
+
+def parse_iso(text: str) -> datetime:
+    """Read what `iso` writes, and only that.
+
+    Raises:
+        ValueError: the text is not such a time.
+    """
+    try:
+        moment = datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
+    except ValueError:
+        moment = None
+    if moment is None or iso(moment) != text:
+        raise ValueError(f"{text!r} is not a time like 2026-11-30T10:00:00.000Z")
+    return moment
