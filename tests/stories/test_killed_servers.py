@@ -183,30 +183,6 @@ async def test_a_server_that_is_only_stopped_keeps_its_run(tmp_path: Path) -> No
     assert (ended["status"], gate.entered) == ("completed", 1)
 
 
-async def test_of_eight_processes_that_answer_one_question_one_is_heard(tmp_path: Path) -> None:
-    workplace = Workplace(tmp_path)
-    gate = Gate(workplace)
-    gate.open()
-    async with workplace.server() as server:
-        asked = await server.run(await server.deploy(ASK_THEN_HOLD))
-    run_id, interrupt_id = asked["run_id"], asked["interrupt"]["id"]
-    answered: list[tuple[int, dict[str, Any]]] = []
-
-    async def answer(number: int) -> None:
-        payload = json.dumps({"reply": str(number)})
-        command = ("runs", "resume", run_id, "--interrupt", interrupt_id, "--payload", payload)
-        answered.append(await to_thread.run_sync(wf, workplace, *command))
-
-    async with anyio.create_task_group() as tasks:
-        for number in range(8):
-            tasks.start_soon(answer, number)
-    won = [told for status, told in answered if status == 0]
-    lost = {told["error"]["code"] for status, told in answered if status != 0}
-    assert [told["status"] for told in won] == ["completed"]
-    assert lost <= {"run_busy", "stale_interrupt"}
-    assert gate.entered == 1
-
-
 async def test_what_was_answered_before_the_kill_stays_answered(tmp_path: Path, era: Era) -> None:
     workplace = Workplace(tmp_path, era)
     async with workplace.server() as server:

@@ -2,7 +2,7 @@
 
 import sqlite3
 from contextlib import closing
-from itertools import chain
+from itertools import chain, cycle
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,7 @@ def test_of_eight_servers_that_answer_a_question_at_once_one_is_heard(workplace:
         for number, run in enumerate(map(succeeded, chain(*asked))):
             run_id = run["run_id"]
             first = number % RACERS
-            answers = answer_at_once(all_racers[first:] + all_racers[:first], run_id)
+            answers = answer_at_once(all_racers[first:] + all_racers[:first], run_id, run["interrupt"]["id"])
             [(reply, done)] = [(reply, told) for reply, told in answers.items() if told.get("error") is None]
             late = [told["error"] for told in answers.values() if told is not done]
             assert [error for error in late if error["code"] not in TOO_LATE] == []
@@ -108,15 +108,14 @@ def test_a_server_whose_run_was_taken_over_while_it_stood_still_takes_no_further
     assert (done["status"], gate.entered, tally.noted) == ("completed", 3, ["once", "once"])
 
 
-def answer_at_once(all_racers: list[Racer], run_id: str) -> dict[str, dict[str, Any]]:
-    """Let each racer give a reply of its own: what it was told, by its reply."""
+def answer_at_once(all_racers: list[Racer], run_id: str, question: str) -> dict[str, dict[str, Any]]:
+    """Let each racer give a reply of its own, every other one naming the question: what it was told, by its reply."""
     replies = [f"{run_id} {number}" for number in range(len(all_racers))]
-    told = at_once(
-        [
-            (racer, [("resume_run", {"run_id": run_id, "resume_payload": {"reply": reply}})])
-            for racer, reply in zip(all_racers, replies, strict=True)
-        ]
-    )
+    wishes: list[Wish] = [
+        ("resume_run", {"run_id": run_id, "interrupt_id": named, "resume_payload": {"reply": reply}})
+        for named, reply in zip(cycle([None, question]), replies, strict=False)
+    ]
+    told = at_once([(racer, [wish]) for racer, wish in zip(all_racers, wishes, strict=True)])
     return {reply: answer for reply, [answer] in zip(replies, told, strict=True)}
 
 
