@@ -1,15 +1,15 @@
 """Finding and reading wf.json: one error that names every fault, and shows no value."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
 
 from wf_core.errors import NotJson, WfError
-from wf_core.ids import close_matches
 from wf_core.jsonvalue import loads
-from wf_mcp.config.models import Config, HintOverride, McpServer, PythonModule
+from wf_mcp.config.models import AgentEntry, Config, HintOverride, McpServer, PythonModule
+from wf_mcp.config.problems import problems
 
 FILE_NAME = "wf.json"
 
@@ -51,36 +51,18 @@ def parse_config(data: bytes, *, name: str = FILE_NAME) -> Config:
             f"{name} is no JSON: {exc.reason}.", hint="It takes no comments and no trailing commas."
         ) from exc
     except ValidationError as exc:
-        faults = [_describe(error) for error in exc.errors(include_url=False, include_input=False)]
+        faults = problems(exc, _known_keys)
         raise InvalidConfig(
             f"{name}: " + "; ".join(faults) + ".", hint="README.md shows every key.", details={"problems": faults}
         ) from None
 
 
-def _describe(error: ErrorDetails) -> str:
-    where = _place(error["loc"])
-    if error["type"] == "extra_forbidden":
-        *parents, key = error["loc"]
-        close = close_matches(str(key), _known_keys(parents), 1)
-        return f"unknown key {where}" + (f" (did you mean {close[0]}?)" if close else "")
-    if error["type"] == "missing":
-        return f"{where} is missing"
-    message = error["msg"].removeprefix("Value error, ")
-    return f"{where}: {message}" if where else message
-
-
-def _place(location: tuple[int | str, ...]) -> str:
-    """Write a place as `mcpServers.files.args[0]`."""
-    keys = [part for part in location if part != "[key]"]
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in keys)
-    return text.removeprefix(".")
-
-
-def _known_keys(parents: list[int | str]) -> list[str]:
+def _known_keys(parents: Sequence[int | str]) -> list[str]:
     records: dict[tuple[Any, int], type[BaseModel]] = {
         ("mcpServers", 2): McpServer,
         ("mcpServers", 4): HintOverride,
         ("pythonSources", 2): PythonModule,
+        ("agents", 2): AgentEntry,
     }
     record = records.get((parents[0], len(parents)), Config) if parents else Config
     return [field.alias or name for name, field in record.model_fields.items()]

@@ -72,6 +72,13 @@ class PythonModule(ConfigRecord):
     enabled: bool = True
 
 
+class AgentEntry(ConfigRecord):
+    """An agent that sessions and workflows name by its slug."""
+
+    file: str = Field(min_length=1)
+    """The agent file, relative to the folder of the configuration file."""
+
+
 class Config(ConfigRecord):
     """Everything in wf.json. The default is what holds without a file."""
 
@@ -81,6 +88,8 @@ class Config(ConfigRecord):
     """The largest input, payload or result, as compact JSON in UTF-8."""
     mcp_servers: dict[SourceName, McpServer] = Field(default={}, alias="mcpServers")
     python_sources: dict[SourceName, PythonModule] = Field(default={}, alias="pythonSources")
+    agents: dict[SourceName, AgentEntry] = {}
+    """By slug."""
 
     _file: Path | None = PrivateAttr(default=None)
     _folder: Path = PrivateAttr(default=Path())

@@ -1,0 +1,34 @@
+"""What is wrong with a file of the operator, each problem with its place and without the value: it may be secret."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from wf_core.ids import close_matches
+
+Place = tuple[int | str, ...]
+
+
+def problems(error: ValidationError, known_keys: Callable[[Sequence[int | str]], Iterable[str]]) -> list[str]:
+    """Say every problem in order; `known_keys` names the keys that may stand at a place."""
+    return [_describe(one, known_keys) for one in error.errors(include_url=False, include_input=False)]
+
+
+def _describe(error: ErrorDetails, known_keys: Callable[[Sequence[int | str]], Iterable[str]]) -> str:
+    where = _place(error["loc"])
+    if error["type"] == "extra_forbidden":
+        *parents, key = error["loc"]
+        close = close_matches(str(key), known_keys(parents), 1)
+        return f"unknown key {where}" + (f" (did you mean {close[0]}?)" if close else "")
+    if error["type"] == "missing":
+        return f"{where} is missing"
+    message = error["msg"].removeprefix("Value error, ")
+    return f"{where}: {message}" if where else message
+
+
+def _place(location: Place) -> str:
+    """Write a place as `mcpServers.files.args[0]`."""
+    keys = [part for part in location if part != "[key]"]
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in keys)
+    return text.removeprefix(".")
