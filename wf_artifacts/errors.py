@@ -5,11 +5,15 @@
         ├── NotFound                 no record has this id (each names close matches)
         │   ├── RunNotFound
         │   ├── ArtifactNotFound
-        │   └── DeploymentNotFound
+        │   ├── DeploymentNotFound
+        │   └── SessionNotFound
         ├── DeploymentExists         the id is taken and replacing was not asked for
         ├── ArtifactInUse            a deployment still needs the artifact
         ├── RunBusy                  somebody else advances the run
         │   └── ClaimLost            the claim ended before the write; nothing was written
+        ├── SessionExists            the id of a session is taken
+        ├── SessionBusy              somebody else advances the session
+        │   └── SessionClaimLost     the claim ended before the write; nothing was written
         ├── IdempotencyConflict      the key was used with another input
         ├── InvalidId                a text that cannot be an id
         ├── InvalidCursor            a cursor that this list did not give out
@@ -90,6 +94,17 @@ class DeploymentNotFound(NotFound):
         self.deployment_id = deployment_id
 
 
+class SessionNotFound(NotFound):
+    """There is no session with this id, or it belongs to somebody else."""
+
+    code = "session_not_found"
+
+    def __init__(self, session_id: str, *, close: Sequence[str] = ()) -> None:
+        hint = "list_sessions shows the sessions that there are."
+        super().__init__(f"session {session_id!r}", session_id, close=close, hint=hint)
+        self.session_id = session_id
+
+
 class DeploymentExists(StoreError, ValueError):
     """The deployment id is taken. The stored deployment was left as it is."""
 
@@ -139,6 +154,41 @@ class ClaimLost(RunBusy):
 
     def __init__(self, run_id: str) -> None:
         super().__init__(run_id, message=f"This process no longer holds the run {run_id}.")
+
+
+class SessionExists(StoreError, ValueError):
+    """The id of a session is taken. The stored session was left as it is."""
+
+    code = "session_exists"
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(
+            f"There is already a session {session_id}.",
+            hint=f"inspect_session(session_id={session_id!r}) shows where it stands.",
+            details={"session_id": session_id},
+        )
+        self.session_id = session_id
+
+
+class SessionBusy(StoreError):
+    """Another process or task advances the session. Nothing was changed."""
+
+    code = "session_busy"
+
+    def __init__(self, session_id: str, *, message: str | None = None) -> None:
+        super().__init__(
+            message or f"The session {session_id} is being advanced by somebody else.",
+            hint=f"inspect_session(session_id={session_id!r}) shows where it stands.",
+            details={"session_id": session_id},
+        )
+        self.session_id = session_id
+
+
+class SessionClaimLost(SessionBusy):
+    """The claim had ended before the write. Nothing was written."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(session_id, message=f"This process no longer holds the session {session_id}.")
 
 
 class IdempotencyConflict(StoreError, ValueError):

@@ -18,6 +18,8 @@ from wf_artifacts.runs.filetree import FileTreeRuns
 from wf_artifacts.runs.memory import MemoryRuns
 from wf_artifacts.runs.sql import SqlRuns
 from wf_artifacts.runs.store import RunStore
+from wf_artifacts.sessions.memory import MemorySessions
+from wf_artifacts.sessions.store import SessionStore
 from wf_artifacts.storage.database import Database
 from wf_artifacts.storage.findings import Examine, Finding
 from wf_artifacts.storage.home import Home
@@ -29,6 +31,7 @@ class Stores:
 
     catalog: CatalogStore
     runs: RunStore
+    sessions: SessionStore
     shut: Callable[[], None] | None = None
     """Gives up what they hold open; may wait for the disk."""
 
@@ -89,11 +92,11 @@ def open_stores(url: str) -> Stores:
     path = unquote(parts.path)
     match parts.scheme:
         case "memory" if not path:
-            return Stores(MemoryCatalog(), MemoryRuns())
+            return Stores(MemoryCatalog(), MemoryRuns(), MemorySessions())
         case "file" if path.startswith("/"):
             home = Home(Path(path))
             catalog, runs = FileTreeCatalog(home), FileTreeRuns(home)
-            return Stores(catalog, runs, runs.close, examinations=(catalog.faults, runs.faults))
+            return Stores(catalog, runs, MemorySessions(), runs.close, examinations=(catalog.faults, runs.faults))
         case "sqlite" if path.removeprefix("/"):
             return _in_database(_sqlite(Path(path.removeprefix("/"))))
         case _:
@@ -107,7 +110,7 @@ def _in_database(database: Database) -> Stores:
         runs.close()
         database.close()
 
-    return Stores(catalog, runs, shut, examinations=(catalog.faults, runs.faults))
+    return Stores(catalog, runs, MemorySessions(), shut, examinations=(catalog.faults, runs.faults))
 
 
 def _sqlite(path: Path) -> Database:

@@ -1,4 +1,4 @@
-"""Names of stored things: what may be one, which was probably meant, and how a run gets its own."""
+"""Names of stored things: what may be one, which was probably meant, and how runs and sessions get theirs."""
 
 import difflib
 import re
@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, NewType
 
 RunId = NewType("RunId", str)
+SessionId = NewType("SessionId", str)
 ArtifactId = NewType("ArtifactId", str)
 DeploymentId = NewType("DeploymentId", str)
 
@@ -14,8 +15,10 @@ RUN_ID_RANDOM_BITS: Final = 128
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-_RUN_ID_LENGTH = 36  # base32 characters for 48 bits of time and 128 random bits
-_RUN_ID = re.compile(rf"run_[0-9A-F][{_CROCKFORD}]{{{_RUN_ID_LENGTH - 1}}}")
+_DATED_LENGTH = 36  # base32 characters for 48 bits of time and 128 random bits
+_DATED = rf"[0-9A-F][{_CROCKFORD}]{{{_DATED_LENGTH - 1}}}"
+_RUN_ID = re.compile(f"run_{_DATED}")
+_SESSION_ID = re.compile(f"sess_{_DATED}")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 _COMPARED_LENGTH = 128
@@ -37,12 +40,25 @@ def close_matches(name: str, known: Iterable[str], n: int = 3) -> list[str]:
 
 def run_id(now: datetime, random_bits: int) -> RunId:
     """Name a run: ids sort by the millisecond of their creation, then by `random_bits`, of which 128 are used."""
-    milliseconds = (now - _EPOCH) // _MILLISECOND
-    number = (milliseconds << RUN_ID_RANDOM_BITS) | (random_bits & ((1 << RUN_ID_RANDOM_BITS) - 1))
-    digits = [_CROCKFORD[(number >> shift) & 31] for shift in range(5 * (_RUN_ID_LENGTH - 1), -1, -5)]
-    return RunId("run_" + "".join(digits))
+    return RunId("run_" + _dated(now, random_bits))
 
 
 def is_run_id(text: str) -> bool:
     """Tell whether `run_id` can have made a text."""
     return _RUN_ID.fullmatch(text) is not None
+
+
+def session_id(now: datetime, random_bits: int) -> SessionId:
+    """Name a session as `run_id` names a run."""
+    return SessionId("sess_" + _dated(now, random_bits))
+
+
+def is_session_id(text: str) -> bool:
+    """Tell whether `session_id` can have made a text."""
+    return _SESSION_ID.fullmatch(text) is not None
+
+
+def _dated(now: datetime, random_bits: int) -> str:
+    milliseconds = (now - _EPOCH) // _MILLISECOND
+    number = (milliseconds << RUN_ID_RANDOM_BITS) | (random_bits & ((1 << RUN_ID_RANDOM_BITS) - 1))
+    return "".join(_CROCKFORD[(number >> shift) & 31] for shift in range(5 * (_DATED_LENGTH - 1), -1, -5))

@@ -1,14 +1,17 @@
 """Names of stored things."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wf_core.ids import RUN_ID_RANDOM_BITS, close_matches, is_id, is_run_id, run_id
+from wf_core.ids import RUN_ID_RANDOM_BITS, close_matches, is_id, is_run_id, is_session_id, run_id, session_id
 
 instants = st.datetimes(datetime(1970, 1, 1), datetime(2999, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 - bounds
+Name = Callable[[datetime, int], str]
+dated = pytest.mark.parametrize("name", [run_id, session_id])
 chances = st.integers(0, 2**RUN_ID_RANDOM_BITS - 1)
 
 
@@ -25,28 +28,35 @@ def test_what_could_mislead_a_file_system_is_no_id(text: str) -> None:
 
 
 @given(instants, chances)
-def test_a_run_id_may_be_a_file_name_and_is_known_as_one(now: datetime, chance: int) -> None:
-    made = run_id(now, chance)
-    assert is_run_id(made)
-    assert is_id(made)
+def test_the_id_of_a_run_or_a_session_may_be_a_file_name_and_is_known_as_one(now: datetime, chance: int) -> None:
+    run, session = run_id(now, chance), session_id(now, chance)
+    assert (is_run_id(run), is_session_id(run)) == (True, False)
+    assert (is_run_id(session), is_session_id(session)) == (False, True)
+    assert is_id(run)
+    assert is_id(session)
 
 
+@dated
 @given(instants, chances, chances, st.integers(1, 10**9))
-def test_run_ids_sort_by_the_millisecond_of_creation(now: datetime, one: int, other: int, later: int) -> None:
-    assert run_id(now, one) < run_id(now + timedelta(milliseconds=later), other)
+def test_dated_ids_sort_by_the_millisecond_of_creation(
+    name: Name, now: datetime, one: int, other: int, later: int
+) -> None:
+    assert name(now, one) < name(now + timedelta(milliseconds=later), other)
 
 
+@dated
 @given(instants, chances, chances)
-def test_run_ids_of_one_instant_differ_by_chance(now: datetime, one: int, other: int) -> None:
-    assert (run_id(now, one) == run_id(now, other)) is (one == other)
+def test_dated_ids_of_one_instant_differ_by_chance(name: Name, now: datetime, one: int, other: int) -> None:
+    assert (name(now, one) == name(now, other)) is (one == other)
 
 
 @pytest.mark.parametrize(
     "text",
     ["", "run_", "run_" + "0" * 26, "run_" + "0" * 37, "run_" + "U" * 36, "x" + "0" * 36, "run_" + "0" * 36 + "\n"],
 )
-def test_other_texts_are_no_run_ids(text: str) -> None:
+def test_other_texts_are_no_run_ids_nor_session_ids(text: str) -> None:
     assert not is_run_id(text)
+    assert not is_session_id(text.replace("run_", "sess_"))
 
 
 def test_close_matches_names_the_closest_first() -> None:

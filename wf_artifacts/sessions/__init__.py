@@ -1,0 +1,1 @@
+"""Sessions: their records, and the events that they are made of."""
