@@ -5,7 +5,7 @@ import json
 import logging
 import re
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from urllib.parse import quote
 
 from wf_core.jsonvalue import JsonValue
@@ -13,6 +13,9 @@ from wf_core.jsonvalue import JsonValue
 REDACTED = "[redacted]"
 SHORTEST = 4
 """Characters. A shorter value would be found everywhere by chance, and is no secret."""
+
+_ESCAPE = re.compile(r"(%|\\x|\\u)([0-9A-Fa-f]{2}(?:[0-9A-Fa-f]{2})?)")
+_REPLACEMENTS = str.maketrans("", "", "?\ufffd")
 
 
 class Redactor:
@@ -23,13 +26,15 @@ class Redactor:
         self._pattern: re.Pattern[str] | None = None
 
     def add(self, value: str) -> None:
-        """Keep `value` and each of its lines out of everything from now on, as JSON, Python and URLs spell them too."""
+        """Keep `value` and each of its lines out of everything from now on, as JSON, Python and URLs spell them too.
+
+        And as they read where somebody took the bytes of one encoding for those of another.
+        """
         parts = {part for part in (value, value.strip(), *map(str.strip, value.splitlines())) if len(part) >= SHORTEST}
         if not parts:
             return
         for part in parts:
-            in_json = {json.dumps(part)[1:-1], json.dumps(part, ensure_ascii=False)[1:-1]}
-            self._secrets |= {part, *in_json, repr(part)[1:-1], quote(part, "")}
+            self._secrets |= {*_spelled(part), *_misread(part)}
         # The longest first: a secret may begin like another.
         longest_first = sorted(self._secrets, key=lambda secret: (-len(secret), secret))
         self._pattern = re.compile("|".join(map(re.escape, longest_first)))
@@ -66,6 +71,33 @@ class Redactor:
                 name = next(each for each in _numbered(redacted) if each not in taken)
                 taken.add(name)
             yield name, item
+
+
+def _spelled(text: str) -> Iterator[str]:
+    """Give the ways in which JSON, Python and URLs spell a text, also with the hex digits of escapes in capitals."""
+    yield text
+    utf8 = text.encode("utf-8", "surrogateescape")
+    escaped = {json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1], repr(text)[1:-1], ascii(text)[1:-1]}
+    with suppress(UnicodeEncodeError):
+        latin = text.encode("latin-1")
+        escaped |= {quote(latin, ""), quote(latin), repr(latin)[2:-1]}
+    escaped |= {quote(utf8, ""), quote(utf8), repr(utf8)[2:-1]}
+    for spelling in escaped:
+        yield spelling
+        yield _ESCAPE.sub(lambda match: match[1] + match[2].upper(), spelling)
+        yield _ESCAPE.sub(lambda match: match[1] + match[2].lower(), spelling)
+
+
+def _misread(text: str) -> Iterator[str]:
+    """Give what becomes of a text outside ASCII where its bytes are taken for those of another encoding, or lost."""
+    utf8 = text.encode("utf-8", "surrogateescape")
+    for wrong in ("latin-1", "cp1252"):
+        with suppress(UnicodeDecodeError):
+            yield from _spelled(utf8.decode(wrong))
+    for left in (text.encode("ascii", "replace").decode(), utf8.decode("ascii", "replace")):
+        # What is left of a text may be too little to tell it from others.
+        if len(left.translate(_REPLACEMENTS)) >= SHORTEST:
+            yield from _spelled(left)
 
 
 def _numbered(text: str) -> Iterator[str]:

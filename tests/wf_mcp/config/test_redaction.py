@@ -29,6 +29,43 @@ def test_a_secret_is_found_as_json_and_urls_spell_it(redactor: Redactor) -> None
     assert redactor.text("https://x/?k=a%2Fb%20c%22d") == "https://x/?k=[redacted]"
 
 
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        "clé d'été",
+        r"cl\u00e9 d'\u00e9t\u00e9",
+        r"cl\u00E9 d'\u00E9t\u00E9",
+        r"cl\xe9 d'\xe9t\xe9",
+        r"cl\xc3\xa9 d'\xc3\xa9t\xc3\xa9",
+        "cl%C3%A9%20d%27%C3%A9t%C3%A9",
+        "cl%c3%a9%20d%27%c3%a9t%c3%a9",
+        "cl%E9%20d%27%E9t%E9",
+        "cl\u00c3\u00a9 d'\u00c3\u00a9t\u00c3\u00a9",
+        r"cl\u00c3\u00a9 d'\u00c3\u00a9t\u00c3\u00a9",
+        "cl? d'?t?",
+        "cl\ufffd\ufffd d'\ufffd\ufffdt\ufffd\ufffd",
+    ],
+)
+def test_a_secret_outside_ascii_is_found_in_whatever_encoding(spelled: str) -> None:
+    redactor = Redactor()
+    redactor.add("clé d'été")
+    assert redactor.text(f"<{spelled}>") == "<[redacted]>"
+
+
+def test_what_is_lost_of_a_secret_outside_ascii_hides_no_other_text() -> None:
+    redactor = Redactor()
+    redactor.add("пароль")
+    redactor.add("éclé")
+    assert redactor.text("really?????? ?cl? Ð¿Ð°Ñ\x80Ð¾Ð»Ñ\x8c") == "really?????? ?cl? [redacted]"
+
+
+def test_a_secret_that_is_no_unicode_is_one() -> None:
+    """Variables of the environment are bytes."""
+    redactor = Redactor()
+    redactor.add("gate\udce9gate")
+    assert redactor.text("x gate\udce9gate %67 gate%E9gate") == "x [redacted] %67 [redacted]"
+
+
 def test_keys_that_hold_secrets_stay_apart(redactor: Redactor) -> None:
     value: JsonValue = {"sesame": 1, "sesame street": 2, "[redacted 2]": 3, "the sesame": 4, "the sesame street": 5}
 

@@ -17,7 +17,7 @@ from mcp.types import (
 from pydantic import ValidationError
 
 from wf_core.calls.contract import CAPABILITY_ERROR
-from wf_core.jsonvalue import place
+from wf_core.jsonvalue import place, quote
 from wf_mcp.config import Redactor
 from wf_mcp.sources.boundary import presentable
 from wf_mcp.sources.errors import CallFailed
@@ -43,6 +43,17 @@ _SAID_BY_THE_SDK = ("Connection closed", "SSE stream ")
 """How the SDK reports a lost connection, under a code that servers use for errors of their own."""
 _CANNOT_READ = "Failed to parse "
 """How the SDK reports over HTTP that an answer is no message; it shows the answer."""
+
+
+class UnsendableHeader(ValueError):
+    """HTTP has no place for a configured header: it is no ASCII, or has a line break, or spaces around it."""
+
+    def __init__(self, name: str) -> None:
+        # The value is likely to be secret, and so is what an encoder says of it.
+        super().__init__(
+            f"its header {quote(name)} cannot be sent: a header consists of visible ASCII characters, "
+            "with spaces and tabs between them alone"
+        )
 
 
 class EndlessListing(Exception):
@@ -109,7 +120,7 @@ def why_not_connected(error: BaseException, redactor: Redactor) -> str:
             return "it ended before it answered"
         case MCPError():
             return presentable(error.message, redactor)
-        case EndlessListing():
+        case EndlessListing() | UnsendableHeader():
             return str(error)
         case ValidationError():
             problem = error.errors(include_url=False, include_input=False)[0]

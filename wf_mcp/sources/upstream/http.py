@@ -5,6 +5,7 @@ failed request becomes an answer to that request alone, whose code says what bec
 """
 
 import json
+import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -15,20 +16,29 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import JSONRPCError
 from pydantic import ValidationError
 
-from wf_mcp.sources.upstream.faults import BROKEN, NOT_SENT, REFUSED, SESSION_GONE
+from wf_mcp.sources.upstream.faults import BROKEN, NOT_SENT, REFUSED, SESSION_GONE, UnsendableHeader
 
 CONNECT_SECONDS = 30.0
 """For one TCP and TLS connection. Answers may take as long as they do."""
 
 _BEFORE_SENDING = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.UnsupportedProtocol)
 _NOT_FOUND, _BAD_GATEWAY = 404, 502
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"|[!-~]|[!-~][\t -~]*[!-~]")
 _UNKNOWN_EFFECT = 500
 """HTTP statuses from here on leave open whether the request had an effect."""
 
 
 @asynccontextmanager
 async def http_transport(url: str, headers: Mapping[str, str]) -> AsyncGenerator[TransportStreams, None]:
-    """Speak Streamable HTTP with `url`, sending `headers` with every request."""
+    """Speak Streamable HTTP with `url`, sending `headers` with every request.
+
+    Raises:
+        UnsendableHeader: one of them can stand in no request.
+    """
+    for name, value in headers.items():
+        if not (_HEADER_NAME.fullmatch(name) and _HEADER_VALUE.fullmatch(value)):
+            raise UnsendableHeader(name)
     timeout = httpx2.Timeout(CONNECT_SECONDS, read=None)
     async with (
         JsonRpcClient(headers=dict(headers), timeout=timeout) as client,

@@ -1,5 +1,6 @@
 """Making, losing and ending the connection to an upstream server."""
 
+import logging
 from pathlib import Path
 
 import anyio
@@ -38,6 +39,26 @@ async def test_why_there_is_no_connection_is_told(server: McpServer, told: str, 
         assert told in await reason(source)
         assert source.status().state == "unavailable"
         assert told in source.status().diagnostics[0].message
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["sesame-é", "Bearer ключ-sesame", "sesame\nX-More: yes", "sesame\n", " sesame", "\0sesame", "sesame-\udce9"],
+)
+async def test_a_header_that_cannot_be_sent_is_named_and_not_shown(
+    value: str, open_source: Open, context: CallContext, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    server = McpServer(url="http://127.0.0.1:1/mcp", headers={"X-Team": "blue\tsky", "Authorization": "${KEY}"})
+    async with open_source(server, KEY=value) as source:
+        told = await reason(source)
+        with pytest.raises(CallFailed) as failed:
+            await source.call("echo", {"value": 1}, context)
+    assert told.startswith('The source up cannot be reached: its header "Authorization" cannot be sent: ')
+    assert (failed.value.code, failed.value.executed) == ("source_unavailable", False)
+    assert not any(
+        shown in text for shown in ("ses", "udce9", "xe9") for text in (told, str(failed.value), caplog.text)
+    )
 
 
 async def test_a_server_that_never_answers_is_given_up_after_the_limit(open_source: Open) -> None:
