@@ -6,7 +6,8 @@
         │   ├── RunNotFound
         │   ├── ArtifactNotFound
         │   ├── DeploymentNotFound
-        │   └── SessionNotFound
+        │   ├── SessionNotFound
+        │   └── CallNotFound
         ├── DeploymentExists         the id is taken and replacing was not asked for
         ├── ArtifactInUse            a deployment still needs the artifact
         ├── RunBusy                  somebody else advances the run
@@ -103,6 +104,16 @@ class SessionNotFound(NotFound):
         hint = "list_sessions shows the sessions that there are."
         super().__init__(f"session {session_id!r}", session_id, close=close, hint=hint)
         self.session_id = session_id
+
+
+class CallNotFound(NotFound):
+    """No call waits under this token, or it belongs to somebody else."""
+
+    code = "call_not_found"
+
+    def __init__(self, token: str) -> None:
+        super().__init__(f"call {token!r}", token, hint="list_pending shows the calls that wait.")
+        self.token = token
 
 
 class DeploymentExists(StoreError, ValueError):

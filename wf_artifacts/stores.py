@@ -9,6 +9,8 @@ from urllib.parse import unquote, urlsplit
 
 from anyio import CancelScope, to_thread
 
+from wf_artifacts.calls.memory import MemoryCache, MemoryContinuations
+from wf_artifacts.calls.store import CallCache, ContinuationStore
 from wf_artifacts.catalog.filetree import FileTreeCatalog
 from wf_artifacts.catalog.memory import MemoryCatalog
 from wf_artifacts.catalog.sql import SqlCatalog
@@ -32,6 +34,8 @@ class Stores:
     catalog: CatalogStore
     runs: RunStore
     sessions: SessionStore
+    continuations: ContinuationStore
+    cache: CallCache
     shut: Callable[[], None] | None = None
     """Gives up what they hold open; may wait for the disk."""
 
@@ -92,11 +96,12 @@ def open_stores(url: str) -> Stores:
     path = unquote(parts.path)
     match parts.scheme:
         case "memory" if not path:
-            return Stores(MemoryCatalog(), MemoryRuns(), MemorySessions())
+            return Stores(MemoryCatalog(), MemoryRuns(), MemorySessions(), MemoryContinuations(), MemoryCache())
         case "file" if path.startswith("/"):
             home = Home(Path(path))
             catalog, runs = FileTreeCatalog(home), FileTreeRuns(home)
-            return Stores(catalog, runs, MemorySessions(), runs.close, examinations=(catalog.faults, runs.faults))
+            kept = catalog, runs, MemorySessions(), MemoryContinuations(), MemoryCache()
+            return Stores(*kept, runs.close, examinations=(catalog.faults, runs.faults))
         case "sqlite" if path.removeprefix("/"):
             return _in_database(_sqlite(Path(path.removeprefix("/"))))
         case _:
@@ -110,7 +115,8 @@ def _in_database(database: Database) -> Stores:
         runs.close()
         database.close()
 
-    return Stores(catalog, runs, MemorySessions(), shut, examinations=(catalog.faults, runs.faults))
+    kept = catalog, runs, MemorySessions(), MemoryContinuations(), MemoryCache()
+    return Stores(*kept, shut, examinations=(catalog.faults, runs.faults))
 
 
 def _sqlite(path: Path) -> Database:

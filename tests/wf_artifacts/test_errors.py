@@ -5,6 +5,7 @@ import pytest
 from wf_artifacts.errors import (
     ArtifactInUse,
     ArtifactNotFound,
+    CallNotFound,
     ClaimLost,
     DeploymentExists,
     DeploymentNotFound,
@@ -26,6 +27,7 @@ ERRORS: list[tuple[StoreError, str]] = [
     (ArtifactNotFound("a"), "artifact_not_found"),
     (ArtifactNotFound("a", 3, versions=(1, 2)), "artifact_not_found"),
     (DeploymentNotFound("d"), "deployment_not_found"),
+    (CallNotFound("call_1"), "call_not_found"),
     (DeploymentExists("d"), "deployment_exists"),
     (ArtifactInUse("a", 1, used_by=("d",)), "artifact_in_use"),
     (RunBusy("run_1"), "run_busy"),
