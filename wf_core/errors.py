@@ -18,6 +18,16 @@
     │   ├── CallAlreadyCompleted the call has ended, or is under way
     │   ├── InvalidResult        what is told as a call's result cannot be one
     │   └── PersonRequired       only a person may answer
+    ├── InvalidPolicy            a call policy, as data, that cannot be read, with every issue
+    ├── EnvelopeError            what an isolated worker printed is no answer
+    ├── SessionRefused           a transition that the session's state does not allow; nothing changed
+    │   ├── IllegalTransition    a call or a turn is not in a state for it
+    │   ├── SessionCallNotFound  the session has no such open call
+    │   ├── SessionCallEnded     the call has ended; what was told first stays
+    │   ├── SessionResultInvalid what is told as a call's result cannot be one
+    │   ├── WrongAnswerKind      a result for what asks for an approval, or the other way round
+    │   ├── MaxTurnsReached      the model was asked as often as the agent allows
+    │   └── BrokenHistory        a history that no model may be shown
     └── StateError               a stored document that cannot be read
         ├── StateCorrupt         damaged, truncated, or contradicting itself
         └── FormatTooNew         written by a newer version
@@ -160,6 +170,79 @@ class PersonRequired(RunRefused, PermissionError):
     """Only a person may answer this, through a channel that a model cannot use."""
 
     code = "person_required"
+
+
+class InvalidPolicy(WfError, ValueError):
+    """A call policy, as data, cannot be read; `issues` holds every issue as `{"where", "message"}`."""
+
+    code = "invalid_policy"
+
+    def __init__(self, issues: Sequence[Mapping[str, Any]]) -> None:
+        told = "; ".join(f"{issue['where']}: {issue['message']}" for issue in issues)
+        super().__init__(
+            f"The call policy cannot be read: {told}",
+            hint='A policy is {"default": DISPOSITION, "rules": [{"tool": NAME OR GLOB, "disposition": DISPOSITION}]}.',
+            details={"issues": [dict(issue) for issue in issues]},
+        )
+        self.issues = list(issues)
+
+
+class EnvelopeError(WfError, ValueError):
+    """What an isolated worker printed is no answer to what it was asked. It ran: whether it did its work is unknown."""
+
+    code = "envelope_invalid"
+
+    def __init__(self, code: str, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.code = code
+
+
+class SessionRefused(WfError):
+    """The session does not allow this transition now. Nothing was changed."""
+
+    code = "session_refused"
+
+
+class IllegalTransition(SessionRefused):
+    """A call or a turn is not in a state for this: its driver asked for what is not to be done now."""
+
+    code = "illegal_transition"
+
+
+class SessionCallNotFound(SessionRefused, LookupError):
+    """The session has no such open call."""
+
+    code = "call_not_found"
+
+
+class SessionCallEnded(SessionRefused):
+    """The call has ended. What was told first stays."""
+
+    code = "call_already_completed"
+
+
+class SessionResultInvalid(SessionRefused, ValueError):
+    """What is told as a call's result cannot be one: it is no strict JSON."""
+
+    code = "invalid_result"
+
+
+class WrongAnswerKind(SessionRefused, ValueError):
+    """A result was told for a call that waits for an approval, or an approval for one that waits for a result."""
+
+    code = "wrong_answer_kind"
+
+
+class MaxTurnsReached(SessionRefused):
+    """The model was asked as often as its agent allows, since the user spoke last."""
+
+    code = "max_turns"
+
+
+class BrokenHistory(SessionRefused):
+    """A model may not be shown this history: a call has no result, or two, or a result has no call."""
+
+    code = "history_broken"
 
 
 class StateError(WfError):

@@ -58,7 +58,12 @@ def is_session_id(text: str) -> bool:
     return _SESSION_ID.fullmatch(text) is not None
 
 
+def base32(number: int, length: int) -> str:
+    """Write the lowest `5 * length` bits of a number in Crockford's base 32."""
+    return "".join(_CROCKFORD[(number >> shift) & 31] for shift in range(5 * (length - 1), -1, -5))
+
+
 def _dated(now: datetime, random_bits: int) -> str:
     milliseconds = (now - _EPOCH) // _MILLISECOND
     number = (milliseconds << RUN_ID_RANDOM_BITS) | (random_bits & ((1 << RUN_ID_RANDOM_BITS) - 1))
-    return "".join(_CROCKFORD[(number >> shift) & 31] for shift in range(5 * (_DATED_LENGTH - 1), -1, -5))
+    return base32(number, _DATED_LENGTH)

@@ -1,0 +1,70 @@
+"""What becomes of a session's calls: begun, ended, deferred, released, expired.
+
+A call whose end was the last one missing turns the partial turn into a user turn; one that the model was told to wait
+for becomes a notice.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from wf_core.calls.results import ToolResult
+from wf_core.calls.tracked import TrackedCall
+from wf_core.sessions.models import Session
+
+
+def find_call(session: Session, call_id: str) -> TrackedCall:
+    """Give an open call, or one of a turn that is still partial.
+
+    Raises:
+        SessionCallNotFound, SessionCallEnded
+    """
+    raise NotImplementedError
+
+
+def open_calls(session: Session) -> Iterable[TrackedCall]:
+    """Give every call that has not ended, those that are held first."""
+    raise NotImplementedError
+
+
+def begin(session: Session, call_ids: Sequence[str]) -> None:
+    """Note that these calls are about to be made; store that first where they may not be repeated. ready -> running.
+
+    Raises:
+        SessionRefused: one of its kinds, for the first call that is not ready; none has begun.
+    """
+    raise NotImplementedError
+
+
+def complete(session: Session, call_id: str, result: ToolResult) -> None:
+    """Take a call's result: from a ready (a cache knew it), running, deferred or doubtful call. `error` fails it.
+
+    Raises:
+        SessionRefused: one of its kinds; nothing was changed.
+    """
+    raise NotImplementedError
+
+
+def defer(session: Session, call_id: str, *, token: str | None = None, reason: str | None = None) -> str:
+    """Leave a ready call to the outside, and give the token by which it is answered: `token_of` unless told another.
+
+    Raises:
+        SessionRefused: one of its kinds; nothing was changed.
+    """
+    raise NotImplementedError
+
+
+def release(session: Session, call_id: str) -> None:
+    """Take a deferred call back, to carry it out here. deferred -> ready, `released`.
+
+    Raises:
+        SessionRefused: one of its kinds; nothing was changed.
+    """
+    raise NotImplementedError
+
+
+def expire(session: Session, call_id: str) -> None:
+    """Note that nobody answered a deferred call in time. deferred -> expired, with a result that says so.
+
+    Raises:
+        SessionRefused: one of its kinds; nothing was changed.
+    """
+    raise NotImplementedError

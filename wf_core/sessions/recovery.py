@@ -1,0 +1,20 @@
+"""Going on after the process that advanced a session is gone."""
+
+from dataclasses import dataclass
+
+from wf_core.sessions.models import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What was running when the process died. Empty when nothing was."""
+
+    again: tuple[str, ...] = ()
+    """Ids of calls that may be repeated without asking: ready."""
+    in_doubt: tuple[str, ...] = ()
+    """Ids of calls that nobody here knows of: each has its token."""
+
+
+def recover(session: Session) -> Recovered:
+    """Take over a session: calls that were running are ready again where their tool is repeatable, else in doubt."""
+    raise NotImplementedError
