@@ -1,0 +1,172 @@
+"""One request to a model over the network, and what its end means.
+
+Importing this module loads pydantic-ai, which takes a while: `models` does it in a thread, when a model is first asked.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pydantic_ai.direct import model_request_stream
+from pydantic_ai.exceptions import (
+    ModelAPIError,
+    ModelConnectionError,
+    ModelHTTPError,
+    ModelQuotaExceededError,
+    ModelRateLimitError,
+    ModelRequestRejectedError,
+    ModelRequestTimeout,
+    ModelServerError,
+    ModelUnavailableError,
+    UnexpectedModelBehavior,
+    UserError,
+)
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.models import Model, ModelRequestParameters, infer_model
+from pydantic_ai.providers import Provider, infer_provider
+from pydantic_ai.settings import ModelSettings
+
+from wf_core.calls.policy import ToolCall
+from wf_core.errors import NotJson
+from wf_core.jsonvalue import JsonValue, loads
+from wf_core.sessions.models import Usage
+from wf_mcp.llm.messages import has_files, messages, tools
+from wf_mcp.llm.protocol import ModelAnswer, ModelFailed, ModelFault, ModelRequest
+
+OPENAI_URL = "https://api.openai.com/v1"
+_OPENAI = ("openai", "openai-chat", "openai-responses")
+
+_OVER_SOON = (ModelRateLimitError, ModelUnavailableError, ModelServerError, ModelConnectionError, ModelRequestTimeout)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A request that gave no answer."""
+
+    code: ModelFault
+    message: str
+    """May hold a key yet: what a vendor says is in it."""
+    passing: bool = False
+    """Whether it may succeed soon as it is."""
+    retry_after_seconds: float | None = None
+    """As the vendor asks for."""
+    status: int | None = None
+    media: bool = False
+    """Whether it may be for the files in the conversation that it was refused."""
+
+    hint: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+def open_vendor(name: str, environ: Mapping[str, str]) -> Model:
+    """Give the client of `vendor:model`. Nothing is sent yet.
+
+    An OpenAI-compatible server behind OPENAI_BASE_URL is asked by chat completions, which all of them know.
+
+    Raises:
+        ModelFailed: `model_unusable`; no such vendor, its package is not installed, or its key is missing.
+    """
+    vendor, _, model = name.partition(":")
+    base_url = environ.get("OPENAI_BASE_URL")
+    if vendor == "openai" and base_url:
+        name = f"openai-chat:{model}"
+
+    def provider(wanted: str) -> Provider[Any]:
+        if wanted not in _OPENAI:
+            return infer_provider(wanted)
+        from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415 - may not be installed
+
+        key = environ.get("OPENAI_API_KEY")
+        if not (key or base_url):
+            raise UserError("The environment has no OPENAI_API_KEY.")
+        return OpenAIProvider(base_url=base_url or OPENAI_URL, api_key=key or "none")
+
+    try:
+        return infer_model(name, provider)
+    except ImportError as exc:
+        hint = f"Install it: pip install 'pydantic-ai-slim[{vendor}]'"
+        raise ModelFailed("model_unusable", f"The package for {vendor!r} is not installed.", hint=hint) from exc
+    except (UserError, ValueError) as exc:
+        hint = "Write vendor:model, as in openai:gpt-5.1, and give the vendor's key in the environment."
+        raise ModelFailed("model_unusable", f"The model {name!r} cannot be used: {exc}", hint=hint) from exc
+
+
+async def ask_once(
+    model: Model, request: ModelRequest, settings: ModelSettings, *, media: bool
+) -> ModelAnswer | Failure:
+    """Send the conversation and read the whole answer. Without `media` a note stands for each file in it."""
+    told = messages(request, media=media)
+    failure = await _ask(model, told, request, settings)
+    if isinstance(failure, Failure) and failure.media and not has_files(told):
+        return replace(failure, media=False)
+    return failure
+
+
+async def _ask(
+    model: Model, told: list[ModelMessage], request: ModelRequest, settings: ModelSettings
+) -> ModelAnswer | Failure:
+    parameters = ModelRequestParameters(function_tools=tools(request.tools))
+    try:
+        async with model_request_stream(
+            model, told, model_settings=settings, model_request_parameters=parameters
+        ) as stream:
+            async for _ in stream:
+                pass
+            return _read(stream.get())
+    except ModelAPIError as exc:
+        return _failed(exc)
+    except UnexpectedModelBehavior as exc:
+        return Failure("model_answer_invalid", f"The model's answer cannot be read: {exc.message}", passing=True)
+    except (UserError, NotImplementedError, ValueError, TypeError, RuntimeError) as exc:
+        # Before anything is sent: the client of this vendor does not take such a conversation.
+        return Failure("model_refused", f"The model cannot be asked this: {exc}", media=True)
+
+
+def _read(response: ModelResponse) -> ModelAnswer | Failure:
+    text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
+    calls = tuple(_call(part) for part in response.parts if isinstance(part, ToolCallPart))
+    if response.finish_reason is None and not (response.provider_details or {}).get("finish_reason"):
+        return Failure("model_unavailable", "The model's answer ended before it was complete.", passing=True)
+    if response.finish_reason == "content_filter" and not calls:
+        return Failure("model_refused", "The vendor's content filter kept the model's answer back.")
+    if not text.strip() and not calls:
+        return Failure("model_answer_invalid", "The model's answer is empty.", passing=True)
+    usage = Usage(response.usage.input_tokens, response.usage.output_tokens)
+    return ModelAnswer(text, calls, usage)
+
+
+def _call(part: ToolCallPart) -> ToolCall:
+    return ToolCall(part.tool_name, _arguments(part.args), provider_call_id=part.tool_call_id)
+
+
+def _arguments(written: str | dict[str, Any] | None) -> JsonValue:
+    """Give the arguments as JSON; text that is none stays text, and the kernel tells the model so."""
+    if isinstance(written, dict):
+        return written
+    if not written:
+        return {}
+    try:
+        return loads(written, "arguments")
+    except NotJson:
+        return written
+
+
+def _failed(exc: ModelAPIError) -> Failure:
+    status = exc.status_code if isinstance(exc, ModelHTTPError) else None
+    message = f"The model {exc.model_name} {_said(exc, status)}"
+    if isinstance(exc, ModelQuotaExceededError):
+        return Failure("model_refused", message, status=status, hint="The account has no quota left at its vendor.")
+    if isinstance(exc, _OVER_SOON) or (status is not None and (status >= 500 or status in (408, 409, 425, 429))):
+        return Failure("model_unavailable", message, True, exc.retry_after, status)
+    if isinstance(exc, ModelRequestRejectedError) or status is not None:
+        return Failure("model_refused", message, status=status, media=status in (400, 413, 415, 422))
+    return Failure("model_unavailable", message, True, exc.retry_after)
+
+
+def _said(exc: ModelAPIError, status: int | None) -> str:
+    if status is not None:
+        body = exc.body if isinstance(exc, ModelHTTPError) else None
+        return f"answered with status {status}: {body if body is not None else exc.message}"
+    if isinstance(exc, ModelRequestTimeout):
+        return "has not answered in time."
+    return f"could not be reached or did not finish: {exc.message}"
