@@ -39,9 +39,9 @@ class MemoryContinuations:
 
     async def deliver(self, token: str, delivery: Delivery, *, principal: str | None, now: datetime) -> DeliveryAnswer:
         waiting = self._find(token)
-        if waiting is None or not rules.belongs(waiting, principal):
+        if waiting is None:
             return "unknown"
-        answer, changed = rules.delivering(waiting, delivery, now)
+        answer, changed = rules.delivering(waiting, delivery, principal, now)
         self._store(waiting, changed)
         return answer
 
@@ -60,7 +60,7 @@ class MemoryContinuations:
             if waiting is not None:
                 told = rules.at(waiting, now)
                 self._store(waiting, told)
-                if told.state in {"delivered", "expired"}:
+                if told.state in rules.TOLD:
                     found.append(told)
         return found
 
@@ -84,7 +84,7 @@ class MemoryContinuations:
     async def restore(self, waiting: Waiting) -> None:
         rules.require_storable(waiting.continuation)
         if waiting.token in self._waiting:
-            raise ValueError(f"the token {waiting.token} is taken")
+            raise rules.taken(waiting.token)
         self._store(None, waiting)
 
     async def delete_of(self, session_id: str) -> None:

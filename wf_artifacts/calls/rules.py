@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Final, TypeVar
 
-from wf_artifacts.calls.models import Continuation, Delivery, DeliveryAnswer, Waiting
+from wf_artifacts.calls.models import Continuation, Delivery, DeliveryAnswer, Waiting, WaitingState
 from wf_artifacts.errors import CallNotFound, InvalidId
 from wf_artifacts.storage.identifiers import require_id
 from wf_artifacts.storage.pages import Damaged, Page
@@ -22,7 +22,11 @@ ALL: Final = "calls"
 CACHE: Final = "cached results"
 """The list of cached results, that its cursors belong to."""
 
+TOLD: Final[frozenset[WaitingState]] = frozenset({"delivered", "expired"})
+"""What `deliveries` gives."""
+
 _TOKEN = re.compile(r"call_[0-9A-Za-z_]{1,100}")
+_PLACE = re.compile(r"[0-9]{15}-.*")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
 
@@ -66,8 +70,17 @@ def whose(continuation: Continuation) -> tuple[str, str, str]:
     return continuation.principal, continuation.session_id, continuation.call_id
 
 
-def delivering(waiting: Waiting, delivery: Delivery, now: datetime) -> tuple[DeliveryAnswer, Waiting]:
+def taken(token: str) -> ValueError:
+    """Make the error that says that nothing is restored over what there is."""
+    return ValueError(f"the token {token} is taken")
+
+
+def delivering(
+    waiting: Waiting, delivery: Delivery, principal: str | None, now: datetime
+) -> tuple[DeliveryAnswer, Waiting]:
     """Give the answer to a delivery, and what is to be stored: the same where nothing changes."""
+    if not belongs(waiting, principal):
+        return "unknown", waiting
     waiting = at(waiting, now)
     match waiting.state:
         case "open":
@@ -88,6 +101,12 @@ def closing(waiting: Waiting, now: datetime) -> tuple[bool, Waiting]:
     if waiting.state == "open" or used_up:
         return True, waiting.model_copy(update={"state": "closed", "ended_at": now})
     return False, waiting
+
+
+def expiring(waiting: Waiting, now: datetime) -> tuple[Waiting, Waiting]:
+    """Give a continuation as it is at a moment, as the answer and as what is to be stored."""
+    told = at(waiting, now)
+    return told, told
 
 
 def at(waiting: Waiting, now: datetime) -> Waiting:
@@ -115,7 +134,17 @@ def require_found(waiting: Waiting | None, token: str, principal: str | None) ->
 
 def place_of(continuation: Continuation) -> str:
     """Name a place in the list of open ones: places sort by the time of creation, then by token."""
-    return f"{(continuation.created_at - _EPOCH) // _MILLISECOND:015}-{continuation.token}"
+    return f"{milliseconds(continuation.created_at):015}-{continuation.token}"
+
+
+def milliseconds(moment: datetime) -> int:
+    """Count the whole milliseconds since 1970."""
+    return (moment - _EPOCH) // _MILLISECOND
+
+
+def is_place(text: str) -> bool:
+    """Tell whether `place_of` can have made a text."""
+    return _PLACE.fullmatch(text) is not None and is_token(token_at(text))
 
 
 def token_at(place: str) -> str:

@@ -83,6 +83,13 @@ def replace_file(path: Path, data: bytes) -> None:
     sync_folder(path.parent)
 
 
+def make_mark(path: Path) -> None:
+    """Make an empty file, which only its name says something with, unless it is there. The folder is there."""
+    with step("create", path.name):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, FILE_MODE))
+    sync_folder(path.parent)
+
+
 def publish_file(made: Path, path: Path) -> None:
     """Let a file that was made under a temporary name appear under its own, whole."""
     descriptor = os.open(made, os.O_RDONLY | os.O_CLOEXEC)

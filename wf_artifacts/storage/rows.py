@@ -44,7 +44,7 @@ def load(value: object, format: Format[R], document: str, **identity: object) ->
 def list_rows(
     kind: str,
     fetch: Callable[[str, int], list[Row]],
-    read: Callable[[Row], T],
+    read: Callable[[Row], T | None],
     *,
     start: str,
     cursor: str | None,
@@ -53,7 +53,7 @@ def list_rows(
     """Read one page of the list of `kind`.
 
     `fetch` gives up to so many rows that follow an id, in the order of the list, each beginning with its own. It is
-    asked once, unless rows are damaged.
+    asked once, unless rows are damaged or `read` gives None, for one that does not belong to the list.
 
     Raises:
         InvalidCursor: the cursor is not from this list.
