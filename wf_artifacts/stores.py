@@ -9,7 +9,9 @@ from urllib.parse import unquote, urlsplit
 
 from anyio import CancelScope, to_thread
 
+from wf_artifacts.calls.filetree import FileTreeCache, FileTreeContinuations
 from wf_artifacts.calls.memory import MemoryCache, MemoryContinuations
+from wf_artifacts.calls.sql import SqlCache, SqlContinuations
 from wf_artifacts.calls.store import CallCache, ContinuationStore
 from wf_artifacts.catalog.filetree import FileTreeCatalog
 from wf_artifacts.catalog.memory import MemoryCatalog
@@ -20,7 +22,10 @@ from wf_artifacts.runs.filetree import FileTreeRuns
 from wf_artifacts.runs.memory import MemoryRuns
 from wf_artifacts.runs.sql import SqlRuns
 from wf_artifacts.runs.store import RunStore
+from wf_artifacts.sessions.composite import CompositeSessions
+from wf_artifacts.sessions.filetree import FileTreeSessions
 from wf_artifacts.sessions.memory import MemorySessions
+from wf_artifacts.sessions.sql import SqlSessions
 from wf_artifacts.sessions.store import SessionStore
 from wf_artifacts.storage.database import Database
 from wf_artifacts.storage.findings import Examine, Finding
@@ -99,24 +104,34 @@ def open_stores(url: str) -> Stores:
             return Stores(MemoryCatalog(), MemoryRuns(), MemorySessions(), MemoryContinuations(), MemoryCache())
         case "file" if path.startswith("/"):
             home = Home(Path(path))
-            catalog, runs = FileTreeCatalog(home), FileTreeRuns(home)
-            kept = catalog, runs, MemorySessions(), MemoryContinuations(), MemoryCache()
-            return Stores(*kept, runs.close, examinations=(catalog.faults, runs.faults))
+            catalog, runs, sessions = FileTreeCatalog(home), FileTreeRuns(home), FileTreeSessions(home)
+            continuations, cache = FileTreeContinuations(home), FileTreeCache(home)
+            rooms = catalog, runs, sessions, continuations, cache
+            return Stores(*rooms, runs.close, examinations=[room.faults for room in rooms])
         case "sqlite" if path.removeprefix("/"):
             return _in_database(_sqlite(Path(path.removeprefix("/"))))
         case _:
             raise InvalidStoreUrl("no store has such a scheme, or not with such a path")
 
 
+def composite_sessions(target: SessionStore, *others: SessionStore) -> SessionStore:
+    """Make one store of several: sessions are read from the first that has them, and written to `target`.
+
+    Whoever opened the stores closes them.
+    """
+    return CompositeSessions(target, *others)
+
+
 def _in_database(database: Database) -> Stores:
-    catalog, runs = SqlCatalog(database), SqlRuns(database)
+    catalog, runs, sessions = SqlCatalog(database), SqlRuns(database), SqlSessions(database)
 
     def shut() -> None:
         runs.close()
+        sessions.close()
         database.close()
 
-    kept = catalog, runs, MemorySessions(), MemoryContinuations(), MemoryCache()
-    return Stores(*kept, shut, examinations=(catalog.faults, runs.faults))
+    rooms = catalog, runs, sessions, SqlContinuations(database), SqlCache(database)
+    return Stores(*rooms, shut, examinations=[room.faults for room in rooms])
 
 
 def _sqlite(path: Path) -> Database:

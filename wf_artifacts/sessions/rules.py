@@ -3,13 +3,16 @@
 from collections.abc import Sequence
 from typing import Final
 
-from wf_artifacts.sessions.models import SessionRecord
+from wf_artifacts.sessions.models import SessionRecord, SessionStatus
 
 SESSIONS: Final = "sessions"
 """The list that cursors of sessions belong to."""
 
 COMPARED_SESSIONS: Final = 200
 """How many of the newest sessions a mistyped id is compared with."""
+
+ENDED: Final[frozenset[SessionStatus]] = frozenset({"answered", "failed"})
+"""What a session has come to whose record says all that a reader needs."""
 
 
 def require_first_state(record: SessionRecord, events: Sequence[bytes]) -> None:

@@ -20,6 +20,7 @@ from wf_core.errors import FormatTooNew, StateError
 MOVES_IT: Final = "Moves it to lost+found."
 KEEPS_NUMBER: Final = "Moves it to lost+found. Its number is never given again."
 MOVES_RUN: Final = "Moves the run to lost+found: nobody can go on with it."
+MOVES_SESSION: Final = "Moves the session to lost+found: nobody can go on with it."
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,182 @@
+"""Everything that is wrong with the sessions of a home.
+
+A document that cannot be read ends a session: a repair takes it away, whole, because nobody can go on with it. Of one
+that has its answer, or has failed, the record can still be shown, so it stays.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from wf_artifacts.errors import SessionNotFound
+from wf_artifacts.sessions.files.folder import SessionFolder, SessionHead
+from wf_artifacts.sessions.files.workshop import GUARD, Workshop
+from wf_artifacts.sessions.rules import ENDED
+from wf_artifacts.storage.atomic import is_temporary
+from wf_artifacts.storage.findings import MOVES_IT, MOVES_SESSION, Fault, Finding, LostAndFound, stray, unreadable
+from wf_artifacts.storage.home import Home
+from wf_artifacts.storage.locks import is_locked, try_lock
+from wf_core.errors import StateError
+from wf_core.ids import SessionId, is_id
+
+_ATTEMPTS: Final = 3
+"""How often to look again at a session that moves on meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionsExamination:
+    """Looks at the sessions of a home."""
+
+    home: Home
+    folder: Path
+    """Where the sessions are."""
+    workshop: Workshop
+    lost: LostAndFound
+
+    def faults(self) -> Iterator[Fault]:
+        """Give everything that is wrong."""
+        for name in self.home.folders(self.folder):
+            if is_id(name):
+                session = SessionFolder(self.home, self.folder / name, SessionId(name))
+                yield from self._session(session)
+            else:
+                yield from self._stray(self.folder / name)
+        for name in self.home.files(self.folder):
+            if name != GUARD:
+                yield from self._stray(self.folder / name)
+
+    def _session(self, folder: SessionFolder) -> list[Fault]:
+        """Give what is wrong with a session; nothing of one that moves on too fast to tell."""
+        for _ in range(_ATTEMPTS):
+            session = _Session(folder, self.lost)
+            found = list(session.faults())
+            if session.is_unchanged():
+                return found
+        return []
+
+    def _stray(self, path: Path) -> Iterator[Fault]:
+        """Report what is no session, or was being made or deleted when a crash came: not if somebody may be at it."""
+        with self.workshop.alone() as alone:
+            if not alone or not self.home.has(path):
+                return
+        fault = stray(self.home.document(path), path, self.lost)
+
+        def mend() -> None:
+            with self.workshop.alone() as alone:
+                if alone and self.home.has(path):
+                    self.lost.move(path)
+
+        yield Fault(fault.finding, mend)
+
+
+class _Session:
+    """A session as it is at one moment."""
+
+    def __init__(self, folder: SessionFolder, lost: LostAndFound) -> None:
+        self._folder = folder
+        self._lost = lost
+        self._held = _is_held(folder)
+        self._version = _version(folder)
+
+    def is_unchanged(self) -> bool:
+        return (_is_held(self._folder), _version(self._folder)) == (self._held, self._version)
+
+    def faults(self) -> Iterator[Fault]:
+        folder = self._folder
+        try:
+            head = folder.head()
+        except SessionNotFound:
+            if not self._held:
+                yield self._orphaned()
+        except StateError as error:
+            yield self._unreadable(folder.head_path, error, ended=False)
+        else:
+            yield from self._unreadable_documents(head)
+            if not self._held:
+                yield from self._surplus()
+                yield from self._unstored(head)
+
+    def _unreadable_documents(self, head: SessionHead) -> Iterator[Fault]:
+        folder = self._folder
+        needed: dict[Path, Callable[[SessionHead], object]] = {
+            folder.header_path: folder.header,
+            folder.events_path: folder.events,
+        }
+        for path, read in needed.items():
+            try:
+                read(head)
+            except SessionNotFound:
+                return
+            except StateError as error:
+                yield self._unreadable(path, error, ended=head.record.status in ENDED)
+
+    def _surplus(self) -> Iterator[Fault]:
+        """Look for files and folders that no session has."""
+        folder = self._folder
+        named = {folder.head_path, folder.header_path, folder.events_path, folder.lock}
+        for name in (*folder.home.files(folder.path), *folder.home.folders(folder.path)):
+            if folder.path / name not in named:
+                yield self._stray(folder.path / name, "leftover" if is_temporary(name) else "unknown")
+
+    def _unstored(self, head: SessionHead) -> Iterator[Fault]:
+        """Look for what stands behind the events that count."""
+        folder = self._folder
+        surplus = folder.home.size(folder.events_path) - head.events_bytes
+
+        def cut() -> None:
+            self._lost.cut(folder.events_path, at=head.events_bytes)
+
+        if surplus > 0:
+            problem = f"A crash left {surplus} bytes at its end that do not count."
+            document = folder.home.document(folder.events_path)
+            finding = Finding(document, "leftover", problem, "Moves these bytes to lost+found.")
+            yield Fault(finding, self._under_lock(cut))
+
+    def _unreadable(self, path: Path, error: StateError, *, ended: bool) -> Fault:
+        document = self._folder.home.document(path)
+        if ended:
+            return unreadable(document, error)
+        return unreadable(document, error, MOVES_SESSION, self._moving_all())
+
+    def _orphaned(self) -> Fault:
+        document = self._folder.home.document(self._folder.path)
+        finding = Finding(document, "orphaned", "It has no session.json, so it is no session.", MOVES_IT)
+        return Fault(finding, self._moving_all())
+
+    def _stray(self, path: Path, kind: Literal["leftover", "unknown"]) -> Fault:
+        problem = "A crash left it; it does not count." if kind == "leftover" else "It belongs to no session."
+        finding = Finding(self._folder.home.document(path), kind, problem, MOVES_IT)
+        return Fault(finding, self._under_lock(lambda: self._lost.move(path)))
+
+    def _moving_all(self) -> Callable[[], None]:
+        return self._under_lock(lambda: self._lost.move(self._folder.path))
+
+    def _under_lock(self, act: Callable[[], None]) -> Callable[[], None]:
+        """Do it under the lock, unless somebody holds it or the session is not as it was found any more."""
+
+        def mend() -> None:
+            folder = self._folder
+            with folder.home.translated(folder.path), suppress(FileNotFoundError):
+                lock = try_lock(folder.lock)
+                if lock is None:
+                    return
+                try:
+                    if _version(folder) == self._version:
+                        act()
+                finally:
+                    lock.release()
+
+        return mend
+
+
+def _is_held(folder: SessionFolder) -> bool:
+    with folder.home.translated(folder.lock):
+        return is_locked(folder.lock)
+
+
+def _version(folder: SessionFolder) -> tuple[int, int] | None:
+    with suppress(SessionNotFound):
+        return folder.version()
+    return None

@@ -1,0 +1,248 @@
+"""The sessions as files, shared by every process that opens the home.
+
+sessions/<session_id>/         see `files.folder`
+sessions/.<session_id>.tmp     a session that is being made or removed, or that a crash left so; a list removes those
+sessions/.lock                 shared by those who make or remove a session, held alone by who clears up after a crash
+"""
+
+import threading
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from types import TracebackType
+from typing import Self
+
+from wf_artifacts.errors import SessionBusy, SessionClaimLost, SessionExists, SessionNotFound
+from wf_artifacts.sessions.files.examination import SessionsExamination
+from wf_artifacts.sessions.files.folder import (
+    LOCK,
+    SESSION_HEAD,
+    Holder,
+    SessionFolder,
+    SessionHead,
+    event_lines,
+)
+from wf_artifacts.sessions.files.workshop import Workshop
+from wf_artifacts.sessions.models import SessionRecord, SessionStatus, StoredSession
+from wf_artifacts.sessions.rules import COMPARED_SESSIONS, SESSIONS, belongs, require_first_state
+from wf_artifacts.sessions.store import SessionClaim
+from wf_artifacts.storage import atomic
+from wf_artifacts.storage.digests import bytes_digest
+from wf_artifacts.storage.findings import Fault, LostAndFound
+from wf_artifacts.storage.home import FileTreeStore, Home
+from wf_artifacts.storage.locks import FileLock, is_locked, try_lock
+from wf_artifacts.storage.pages import Page, collect, descending
+from wf_artifacts.storage.threads import in_thread
+from wf_core.errors import StateError
+from wf_core.ids import SessionId, close_matches, is_id
+
+
+class FileClaim:
+    """The lock over a session's folder, and what is stored next while it is held."""
+
+    def __init__(self, session_id: SessionId, lock: FileLock, holder: Holder) -> None:
+        self.session_id = session_id
+        self._lock = lock
+        self._holder = holder
+        self._writing = threading.Lock()
+
+    def store(self, record: SessionRecord, events: Sequence[bytes]) -> None:
+        with self._writing:
+            if not self._lock.held:
+                raise SessionClaimLost(self.session_id)
+            self._holder.store(record, events)
+
+    async def release(self) -> None:
+        # A caller that was torn away from its store may get here before the thread that writes is done.
+        with self._writing:
+            self._lock.release()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.release()
+
+
+class FileTreeSessions(FileTreeStore):
+    """Keeps each session in a folder of its own."""
+
+    def __init__(self, home: Home) -> None:
+        super().__init__(home)
+        self._sessions = home.root / "sessions"
+        self._workshop = Workshop(home, self._sessions)
+
+    @in_thread
+    def create(self, record: SessionRecord, header: bytes, events: Sequence[bytes] = ()) -> SessionClaim:
+        require_first_state(record, events)
+        folder = self._folder(record.session_id)
+        made = SessionFolder(self.home, atomic.temporary(folder.path), record.session_id)
+        lines = event_lines(events)
+        head = SessionHead(record=record, header_digest=bytes_digest(header), events_bytes=len(lines))
+        files = {made.header_path: header, made.events_path: lines, made.head_path: SESSION_HEAD.encode(head)}
+        with self._workshop.using(made.path), self.home.translated(folder.path):
+            lock = _make_locked(made)
+            try:
+                if folder.exists():
+                    raise SessionExists(record.session_id)
+                for path, data in files.items():
+                    atomic.write_file(path, data)
+                atomic.publish_folder(made.path, folder.path)
+            except BaseException:
+                with suppress(OSError):
+                    atomic.remove_folder(made.path, last=LOCK)
+                lock.release()
+                raise
+        return FileClaim(record.session_id, lock, Holder(folder, head))
+
+    @in_thread
+    def claim(self, session_id: SessionId) -> SessionClaim:
+        with self._close_ids(session_id):
+            folder = self._folder(session_id)
+            lock = self._lock(folder)
+            try:
+                holder = Holder(folder)
+                holder.tidy()
+                return FileClaim(session_id, lock, holder)
+            except BaseException:
+                lock.release()
+                raise
+
+    @in_thread
+    def is_claimed(self, session_id: SessionId) -> bool:
+        with self._close_ids(session_id):
+            folder = self._folder(session_id)
+            if not folder.exists():
+                raise SessionNotFound(session_id)
+            return self._is_locked(folder)
+
+    @in_thread
+    def store(
+        self,
+        claim: SessionClaim,
+        record: SessionRecord,
+        events: Sequence[bytes] = (),
+        *,
+        sync: bool = True,  # noqa: ARG002  # session.json must never be on disk before the events that it counts
+    ) -> None:
+        if not isinstance(claim, FileClaim):
+            raise SessionClaimLost(claim.session_id)
+        claim.store(record, events)
+
+    @in_thread
+    def load(self, session_id: SessionId, *, principal: str | None = None) -> StoredSession:
+        with self._close_ids(session_id, principal):
+            stored = self._folder(session_id).load()
+            if not belongs(stored.record, principal):
+                raise SessionNotFound(session_id)
+            return stored
+
+    @in_thread
+    def load_record(self, session_id: SessionId, *, principal: str | None = None) -> SessionRecord:
+        with self._close_ids(session_id, principal):
+            record = self._folder(session_id).head().record
+            if not belongs(record, principal):
+                raise SessionNotFound(session_id)
+            return record
+
+    @in_thread
+    def list_sessions(
+        self,
+        *,
+        principal: str | None,
+        status: SessionStatus | None = None,
+        cursor: str | None = None,
+        limit: int,
+    ) -> Page[SessionRecord]:
+        def read(session_id: SessionId) -> SessionRecord | None:
+            with suppress(SessionNotFound):
+                record = self._folder(session_id).head().record
+                return record if belongs(record, principal, status) else None
+
+        return collect(SESSIONS, descending(SESSIONS, self._known(), cursor), read, limit)
+
+    @in_thread
+    def abandoned(self) -> list[SessionId]:
+        def is_abandoned(session_id: SessionId) -> bool:
+            with suppress(SessionNotFound, StateError):
+                folder = self._folder(session_id)
+                return folder.head().record.status == "running" and not self._is_locked(folder)
+            return False
+
+        return list(filter(is_abandoned, descending(SESSIONS, self._known(), None)))
+
+    @in_thread
+    def delete(self, session_id: SessionId) -> None:
+        with self._close_ids(session_id):
+            folder = self._folder(session_id)
+            if not folder.exists():
+                raise SessionNotFound(session_id)
+            lock = self._lock(folder)
+            try:
+                with self._workshop.using(atomic.temporary(folder.path)), self.home.translated(folder.path):
+                    atomic.remove_folder(atomic.retire_folder(folder.path), last=LOCK)
+            finally:
+                lock.release()
+
+    def faults(self) -> Iterator[Fault]:
+        """Look at everything that is kept of sessions."""
+        return SessionsExamination(self.home, self._sessions, self._workshop, LostAndFound(self.home)).faults()
+
+    def _known(self) -> Iterator[SessionId]:
+        """Give the sessions that there are, in no order. What a crash left unfinished is cleared up before."""
+        names = self.home.folders(self._sessions)
+        if any(map(atomic.is_temporary, names)):
+            self._workshop.clear_up()
+        return (SessionId(name) for name in names if is_id(name))
+
+    def _folder(self, session_id: SessionId) -> SessionFolder:
+        if not is_id(session_id):
+            raise SessionNotFound(session_id)
+        return SessionFolder(self.home, self._sessions / session_id, session_id)
+
+    def _lock(self, folder: SessionFolder) -> FileLock:
+        with self.home.translated(folder.lock):
+            try:
+                lock = try_lock(folder.lock)
+            except FileNotFoundError as error:
+                raise SessionNotFound(folder.session_id) from error
+        if lock is None:
+            raise SessionBusy(folder.session_id)
+        return lock
+
+    def _is_locked(self, folder: SessionFolder) -> bool:
+        with self.home.translated(folder.lock):
+            return is_locked(folder.lock)
+
+    @contextmanager
+    def _close_ids(self, session_id: SessionId, principal: str | None = None) -> Generator[None]:
+        """Let the error that there is no such session name those that look like it."""
+        try:
+            yield
+        except SessionNotFound as error:
+            newest = descending(SESSIONS, self._known(), None)[:COMPARED_SESSIONS]
+            near = close_matches(session_id, newest)
+            visible = [known for known in near if self._is_visible(SessionId(known), principal)]
+            raise SessionNotFound(session_id, close=visible) from error
+
+    def _is_visible(self, session_id: SessionId, principal: str | None) -> bool:
+        with suppress(SessionNotFound, StateError):
+            return belongs(self._folder(session_id).head().record, principal)
+        return False
+
+
+def _make_locked(folder: SessionFolder) -> FileLock:
+    """Make the folder of a new session and lock it.
+
+    Raises:
+        SessionExists: somebody else is making it.
+    """
+    try:
+        atomic.new_folder(folder.path)
+    except FileExistsError as error:
+        raise SessionExists(folder.session_id) from error
+    lock = try_lock(folder.lock)
+    if lock is None:
+        raise SessionExists(folder.session_id)
+    return lock
