@@ -32,7 +32,7 @@ from wf_artifacts.storage.findings import Fault, LostAndFound
 from wf_artifacts.storage.home import FileTreeStore, Home
 from wf_artifacts.storage.locks import FileLock, is_locked, try_lock
 from wf_artifacts.storage.pages import Page, collect, read_cursor
-from wf_artifacts.storage.threads import in_thread
+from wf_artifacts.storage.threads import finished, in_thread
 from wf_core.errors import StateError
 from wf_core.ids import DeploymentId, RunId, close_matches, is_id
 from wf_core.state import RunStatus
@@ -163,7 +163,7 @@ class FileTreeRuns(FileTreeStore):
         length = sum(len(record.line) + sum(map(len, record.trace)) for record in records)
         held = _ours(claim)
         if length > _AT_ONCE_BYTES or (sync and held.sync_seconds > _AT_ONCE_SECONDS):
-            return await self._append(held, records, sync=sync)
+            return await finished(self._append(held, records, sync=sync))
         return held.append(records, sync=sync)
 
     @in_thread

@@ -33,7 +33,7 @@ from wf_artifacts.storage.findings import Fault
 from wf_artifacts.storage.owners import LEASE, Lease, bury
 from wf_artifacts.storage.pages import Page
 from wf_artifacts.storage.rows import LAST, list_rows
-from wf_artifacts.storage.threads import in_thread
+from wf_artifacts.storage.threads import finished, in_thread
 from wf_core.errors import StateError
 from wf_core.ids import DeploymentId, RunId, is_id
 from wf_core.state import RunStatus
@@ -126,17 +126,8 @@ class SqlRuns:
                     _put_checkpoint(transaction, held.run, checkpoint)
                     transaction.change("clear_journal", run=held.run)
 
-    @in_thread
-    def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool) -> int:
-        with self._heads.holding(claim) as held:
-            head = held.known or self._heads.read(held)[1]
-            require_next_inputs(head.position, records)
-            moved = head.after(records)
-            with self._heads.moving(held, moved, sync=sync) as transaction:
-                transaction.change_many("insert_input", list(input_rows(held.run, head.trace_count, records)))
-                entries = [entry for record in records for entry in record.trace]
-                transaction.change_many("insert_entry", entry_rows(held.run, head.trace_count, entries))
-            return moved.journal_bytes
+    async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool) -> int:
+        return await finished(self._append(claim, records, sync=sync))
 
     @in_thread
     def load(self, run_id: RunId, *, principal: str | None = None) -> RunRecord:
@@ -205,6 +196,18 @@ class SqlRuns:
         with self._database.writing() as transaction:
             run, _ = self._heads.take(transaction, run_id)
             transaction.change("delete_run", run=run)
+
+    @in_thread
+    def _append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool) -> int:
+        with self._heads.holding(claim) as held:
+            head = held.known or self._heads.read(held)[1]
+            require_next_inputs(head.position, records)
+            moved = head.after(records)
+            with self._heads.moving(held, moved, sync=sync) as transaction:
+                transaction.change_many("insert_input", list(input_rows(held.run, head.trace_count, records)))
+                entries = [entry for record in records for entry in record.trace]
+                transaction.change_many("insert_entry", entry_rows(held.run, head.trace_count, entries))
+            return moved.journal_bytes
 
 
 def _earlier(transaction: Transaction, record: RunRecord) -> RunRecord | None:

@@ -128,6 +128,8 @@ class RunStore(Protocol):
         the machine; then the last of them are missing, never one in the middle. A commit with a checkpoint holds
         everything that was appended.
 
+        It is carried out also for a caller that is cancelled already, who so always learns whether it was.
+
         Raises:
             ClaimLost: the claim was released, or has passed to somebody else; nothing was written.
             ValueError: the records do not follow what was appended before; nothing was written.

@@ -3,12 +3,12 @@
 So neither the event loop nor user code that fills the default threads waits for it, or makes it wait.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial, wraps
 from types import CoroutineType
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
-from anyio import CapacityLimiter, to_thread
+from anyio import CancelScope, CapacityLimiter, to_thread
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -33,3 +33,10 @@ def in_thread(method: Callable[Concatenate[S, P], T]) -> "Callable[Concatenate[S
         return await to_thread.run_sync(work, limiter=self.threads)
 
     return awaited
+
+
+async def finished(work: Awaitable[T]) -> T:
+    """Await work to its end, also for a caller that is cancelled, and even before it began."""
+    with CancelScope(shield=True):
+        return await work
+    raise AssertionError("what is shielded is not cancelled")

@@ -35,7 +35,8 @@ def load_journal(lines: list[bytes]) -> list[tuple[int, Input, int]]:
 
 
 def _input(given: Input) -> Json:
-    now = given.now.astimezone(UTC).isoformat()
+    moment = given.now if given.now.tzinfo is UTC else given.now.astimezone(UTC)
+    now = moment.isoformat()
     match given:
         case NextWork():
             return {"kind": "next_work", "now": now}

@@ -5,6 +5,7 @@ What of that is stored, and when, is `journal`. Which runs are advanced, and who
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from time import monotonic
 
 import anyio
 import anyio.lowlevel
@@ -66,32 +67,41 @@ class _Advancing:
     async def drive(self, waiting: Waiting | None) -> None:
         """Advance the run until it stops, or until another task drives; `waiting` is for what, to begin with."""
         try:
-            while True:
-                if waiting is not None:
-                    await self._take(await self._events(waiting))
-                work = self._journal.apply(NextWork(self._means.clock.now()))
-                self._stop_unwanted()
-                match work:
-                    case Ready((call,), Waiting(None)) if not self._scopes and self._live.is_quiet:
-                        await self._store_beginning(call)
-                        if not await self._make_own(call):
-                            return
-                        waiting = None
-                    case Ready(calls, waiting):
-                        await self._store_beginning(*calls)
-                        self._begin(calls)
-                        if waiting is None:
-                            await anyio.lowlevel.checkpoint()  # a long chain of steps lets others have their turn
-                    case Waiting() as waiting:
-                        pass
-                    case _:
-                        break
+            # Of the call that this task makes itself: it is told to stop only once another task drives.
+            with anyio.CancelScope() as own:
+                if not await self._drive(waiting, own):
+                    return
+            if own.cancelled_caught:
+                return
             await self._journal.commit(self._journal.run.status)
             await self._settle()
         except BaseException:
             self._stop_all()
             raise
         self._stop_all()
+
+    async def _drive(self, waiting: Waiting | None, own: anyio.CancelScope) -> bool:
+        """Advance the run, and give whether it has stopped: otherwise another task drives."""
+        while True:
+            if waiting is not None:
+                await self._take(await self._events(waiting))
+            work = self._journal.apply(NextWork(self._means.clock.now()))
+            self._stop_unwanted()
+            match work:
+                case Ready((call,), Waiting(None)) if not self._scopes and self._live.is_quiet:
+                    await self._store_beginning(call)
+                    if not await self._make_own(call, own):
+                        return False
+                    waiting = None
+                case Ready(calls, waiting):
+                    await self._store_beginning(*calls)
+                    self._begin(calls)
+                    if waiting is None:
+                        await anyio.lowlevel.checkpoint()  # a long chain of steps lets others have their turn
+                case Waiting() as waiting:
+                    pass
+                case _:
+                    return True
 
     async def _store_beginning(self, *calls: Invocation) -> None:
         """Store that calls begin: before they do where one may not be repeated, else when it suits."""
@@ -104,29 +114,26 @@ class _Advancing:
         for call in calls:
             self._scopes[call.call_id] = anyio.CancelScope()
             self._tasks.start_soon(self._make, call)
-            self._live.report(f"{call.step_id}: {call.capability}")
+            self._live.report(call.step_id, call.capability)
 
     async def _make(self, call: Invocation) -> None:
         with self._scopes[call.call_id]:
             self._live.post(CallEnded(call.call_id, await self._invoke(call)))
 
-    async def _make_own(self, call: Invocation) -> bool:
+    async def _make_own(self, call: Invocation, scope: anyio.CancelScope) -> bool:
         """Make a call here, and give whether this task still drives."""
         own = self._own = _OwnCall(call.call_id)
-        scope = self._scopes[call.call_id] = anyio.CancelScope()
-        self._live.report(f"{call.step_id}: {call.capability}")
+        self._scopes[call.call_id] = scope
+        self._live.report(call.step_id, call.capability)
         if self._relief is None:
             self._relief = anyio.CancelScope()
             self._tasks.start_soon(self._relieve, self._relief)
-        with scope:
-            ended = CallEnded(call.call_id, await self._invoke(call))
-            if own.handed_over:
-                self._live.post(ended)
-            else:
-                self._own = None
-                self._end_call(ended)
+        ended = CallEnded(call.call_id, await self._invoke(call))
         if own.handed_over:
+            self._live.post(ended)
             return False
+        self._own = None
+        self._end_call(ended)
         self._own_calls += 1
         if self._own_calls % CALLS_WITHOUT_PAUSE == 0:
             await anyio.lowlevel.checkpoint()
@@ -143,8 +150,8 @@ class _Advancing:
             self._own.handed_over, self._own = True, None
             await self.drive(_UNTIL_SOMETHING_HAPPENS)
 
-    async def _invoke(self, call: Invocation) -> CallResult | CallFailure:
-        return await invoke(
+    def _invoke(self, call: Invocation) -> Awaitable[CallResult | CallFailure]:
+        return invoke(
             self._means.registry.sources(),
             self._journal.environment.capabilities[call.capability],
             call,
@@ -170,13 +177,13 @@ class _Advancing:
         """Wait until something happens, or is due. What waits to be written is written meanwhile."""
         due = None
         if waiting.until is not None:
-            due = anyio.current_time() + (waiting.until - self._means.clock.now()).total_seconds()
+            due = monotonic() + (waiting.until - self._means.clock.now()).total_seconds()
         while True:
             moments = [moment for moment in (due, self._journal.due_at) if moment is not None]
-            seconds = max(0.0, min(moments) - anyio.current_time()) if moments else None
+            seconds = max(0.0, min(moments) - monotonic()) if moments else None
             events = await self._live.receive(seconds=seconds)
             await self._journal.write_if_due()
-            if events or (due is not None and anyio.current_time() >= due):
+            if events or (due is not None and monotonic() >= due):
                 return events
 
     async def _take(self, events: list[Event]) -> None:

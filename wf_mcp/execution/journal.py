@@ -10,6 +10,7 @@ once it has grown past a multiple of the state.
 """
 
 from contextlib import suppress
+from time import monotonic
 from typing import Literal
 
 import anyio
@@ -96,9 +97,9 @@ class Journal:
         line = dump_input(given) if self._manner == "appended" else b""
         trace = tuple(self.run.take_trace())
         if not self._waiting:
-            self._waiting_since = anyio.current_time()
+            self._waiting_since = monotonic()
         if self._asks_since is None and self.run.counters.interrupt > self._asked:
-            self._asks_since = anyio.current_time()
+            self._asks_since = monotonic()
         self._waiting.append(JournalRecord(line, trace, self.run.steps_executed, self.run.position))
         size = len(line) + sum(map(len, trace))
         self._waiting_bytes += size
@@ -117,7 +118,7 @@ class Journal:
         Raises:
             StoreUnavailable, StoreFull: the run stands as it was last written.
         """
-        now = anyio.current_time()
+        now = monotonic()
         if self._show_at is not None and now >= self._show_at:
             await self.commit("running")
         elif self._write_at is not None and now >= self._write_at:
@@ -179,14 +180,13 @@ class Journal:
         return None if self._asks_since is None else self._asks_since + ASKED_SECONDS
 
     async def _append(self, *, sync: bool) -> None:
-        with anyio.CancelScope(shield=True):
-            try:
-                await self._means.store.append(self.claim, self._waiting, sync=sync)
-            except BaseException:
-                self._broken = True
-                raise
+        try:
+            await self._means.store.append(self.claim, self._waiting, sync=sync)
+        except BaseException:
+            self._broken = True
+            raise
         self._written()
-        if anyio.current_time() >= self._told_at + TOLD_SECONDS:
+        if monotonic() >= self._told_at + TOLD_SECONDS:
             self._tell()
 
     def _written(self) -> None:
@@ -194,5 +194,5 @@ class Journal:
         self._waiting_bytes = 0
 
     def _tell(self) -> None:
-        self._told_at = anyio.current_time()
+        self._told_at = monotonic()
         self._means.changes.tell(self.record.run_id)

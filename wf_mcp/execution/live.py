@@ -86,8 +86,10 @@ class LiveRun:
         self._arrived = anyio.Event()
         self._ended = anyio.Event()
         self._steps = 0
-        self._message = ""
-        self._moved = anyio.Event()
+        self._call = ("", "")
+        """Step and capability of the call that began last."""
+        self._moved: anyio.Event | None = None
+        """What the followers wait for; None while there are none."""
 
     @property
     def run_id(self) -> RunId:
@@ -134,16 +136,15 @@ class LiveRun:
             self._arrived = anyio.Event()
         return taken
 
-    def report(self, message: str) -> None:
-        """Show the followers where the run is."""
-        self._steps, self._message = self.journal.run.steps_executed, message
-        self._moved.set()
-        self._moved = anyio.Event()
+    def report(self, step_id: str, capability: str) -> None:
+        """Show the followers where the run is: a call begins."""
+        self._steps, self._call = self.journal.run.steps_executed, (step_id, capability)
+        self._move()
 
     def end(self) -> None:
         """Let those go who wait; the run is stored and its claim is free."""
         self._ended.set()
-        self._moved.set()
+        self._move()
         for given in self._answers:
             given.pass_over()
 
@@ -155,11 +156,17 @@ class LiveRun:
         """Wait as `wait` does, and tell of each advance. A slow listener misses steps, it does not hold up the run."""
         told = 0
         while True:
-            moved = self._moved
             if self._steps > told:
                 told = self._steps
-                await progress(told, self._message)
+                await progress(told, ": ".join(self._call))
             elif self._ended.is_set():
                 return
             else:
-                await moved.wait()
+                if self._moved is None:
+                    self._moved = anyio.Event()
+                await self._moved.wait()
+
+    def _move(self) -> None:
+        if self._moved is not None:
+            self._moved.set()
+            self._moved = None

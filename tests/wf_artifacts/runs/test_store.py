@@ -368,6 +368,18 @@ class TestAppending:
         assert await runs.append(claim, [], sync=True) == length > empty
         assert len(await runs.load_journal(begun.run_id)) == 1
 
+    @pytest.mark.parametrize("sync", [True, False])
+    async def test_a_caller_that_is_cancelled_already_appends_all_the_same(
+        self, runs: RunStore, start: Start, sync: bool
+    ) -> None:
+        begun = record()
+        claim = await start(begun)
+        lengths: list[int] = []
+        with anyio.CancelScope() as scope:
+            scope.cancel()
+            lengths += [await runs.append(claim, inputs(begun, since=number), sync=sync) for number in range(2)]
+        assert len(lengths) == len(await runs.load_journal(begun.run_id)) == 2
+
     async def test_a_claim_that_ended_appends_nothing(self, runs: RunStore, start: Start) -> None:
         begun = record()
         old = await start(begun)

@@ -6,7 +6,7 @@ import anyio
 import pytest
 from anyio import CapacityLimiter
 
-from wf_artifacts.storage.threads import in_thread
+from wf_artifacts.storage.threads import finished, in_thread
 
 pytestmark = pytest.mark.anyio
 
@@ -54,3 +54,12 @@ async def test_work_that_did_not_begin_is_not_done_for_a_cancelled_caller() -> N
         scope.cancel()
         await store.slow()
     assert not store.begun.is_set()
+
+
+async def test_work_that_has_to_be_finished_is_done_for_a_cancelled_caller_too() -> None:
+    store = Store()
+    answers: list[str] = []
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        answers += await finished(store.work("x"))
+    assert answers[0] == "x"

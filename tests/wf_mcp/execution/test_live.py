@@ -61,10 +61,10 @@ async def test_followers_hear_of_advances_and_leave_when_the_run_is_put_down() -
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(live.follow, listen)
             live.journal.run.steps_executed = 1
-            live.report("read: files.read")
+            live.report("read", "files.read")
             await told.wait()
             live.journal.run.steps_executed = 3
-            live.report("write: files.write")
+            live.report("write", "files.write")
             live.end()
     assert heard == [(1, "read: files.read"), (3, "write: files.write")]
 
@@ -82,11 +82,11 @@ async def test_a_slow_follower_misses_steps_and_still_hears_the_latest() -> None
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(live.follow, listen)
             live.journal.run.steps_executed = 1
-            live.report("one")
+            live.report("one", "files.read")
             await busy.wait()
             for steps in range(2, 10):
                 live.journal.run.steps_executed = steps
-                live.report("more")
+                live.report("more", "files.read")
             live.end()
             free.set()
     assert heard == [1, 9]
