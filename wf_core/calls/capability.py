@@ -43,6 +43,8 @@ class CallContext:
     """Counts from 1."""
     idempotency_key: str
     """The same for every attempt of this call, also after a crash."""
+    token: str | None = None
+    """By which the result can be delivered later, should whoever is called put the call off."""
 
 
 def capability(

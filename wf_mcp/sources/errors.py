@@ -2,6 +2,7 @@
 
 WfError
 ├── CallFailed           a call did not deliver; says whether it may have executed
+├── CallDeferred         a call goes on elsewhere; its result comes later
 ├── SourceUnavailable    a source that cannot be used now, or is switched off
 ├── SourceNotFound       no source of that name is configured
 └── CapabilityNotFound   the source does not offer it
@@ -38,6 +39,16 @@ class CallFailed(WfError):
     def before(cls, error: WfError) -> Self:
         """Give the failure of a call that `error` kept from happening at all."""
         return cls(error.code, error.message, executed=False, hint=error.hint, details=error.details)
+
+
+class CallDeferred(WfError):
+    """The callee goes on elsewhere: ask again with the same idempotency key, or wait for the call's token."""
+
+    code = "call_deferred"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason, hint="The call waits for its callee.")
+        self.reason = reason
 
 
 class SourceUnavailable(WfError):

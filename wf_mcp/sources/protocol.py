@@ -7,9 +7,12 @@ from typing import Literal, Protocol, Self
 from wf_artifacts.sources.models import Capability
 from wf_core.calls.capability import CallContext
 from wf_core.jsonvalue import JsonValue
-from wf_mcp.sources.errors import CallFailed, CapabilityNotFound, SourceNotFound, SourceUnavailable
+from wf_mcp.sources.errors import CallDeferred, CallFailed, CapabilityNotFound, SourceNotFound, SourceUnavailable
 
-SourceKind = Literal["std", "python", "mcp"]
+SourceKind = Literal["std", "python", "mcp", "agents", "workflows"]
+DEFERRING: frozenset[SourceKind] = frozenset({"agents", "workflows"})
+"""The kinds of sources whose capabilities may put a call off."""
+
 SourceState = Literal["ready", "idle", "unavailable", "disabled"]
 
 
@@ -78,6 +81,8 @@ class CapabilitySource(Protocol):
 
         Raises:
             CallFailed: there is no result. `executed` is False only when it is certain that nothing happened.
+            CallDeferred: the callee goes on elsewhere. Only by a source in `DEFERRING`, and of a call that may be
+                repeated: asking again with the same idempotency key gives the result once it is there.
         """
         ...
 
@@ -91,6 +96,8 @@ class CapabilitySource(Protocol):
 
 
 __all__ = [
+    "DEFERRING",
+    "CallDeferred",
     "CallFailed",
     "CallResult",
     "CapabilityNotFound",

@@ -1,0 +1,196 @@
+"""Advance one session until it rests: ask the kernel what is next, act, tell it what happened.
+
+One task drives. The model is asked and calls are made in tasks beside it, so whatever happens meanwhile is taken. What
+was done is stored before the next thing is begun that may not be done twice, and before anybody is waited for. Which
+calls are begun when is `scheduling`; which sessions are advanced, and who may ask for it, is `driver`.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+from anyio.abc import TaskGroup
+
+from wf_core.calls.results import ToolResult, text_result
+from wf_core.sessions import AskModel, Parent, RunCalls, Stop, Wait, answer, hold, next_action, say
+from wf_mcp.errors import describe as describe_error
+from wf_mcp.execution.sessions import mail
+from wf_mcp.execution.sessions.live import CallEnded, Event, LiveSession, ModelSpoke, Poked, UserSpoke
+from wf_mcp.execution.sessions.means import SessionMeans
+from wf_mcp.execution.sessions.scheduling import Scheduler
+from wf_mcp.llm.protocol import ModelFailed, ModelProvider, ModelRequest
+
+logger = logging.getLogger(__name__)
+
+LOOK_SECONDS = 1.0
+"""How often it is looked for what other processes delivered, while calls are in flight or the model is asked."""
+
+TellParent = Callable[[Parent, ToolResult], Awaitable[None]]
+
+
+async def advance(
+    means: SessionMeans, live: LiveSession, tell_parent: TellParent, settle: Callable[[], Awaitable[None]]
+) -> None:
+    """Advance a session as far as its goal says, and store that.
+
+    `settle` is called once that is stored. What is raised leaves the session as it was last stored.
+    """
+    async with anyio.create_task_group() as tasks:
+        advancing = _Advancing(means, live, tell_parent, tasks)
+        await advancing.drive()
+        await settle()
+        tasks.cancel_scope.cancel()
+
+
+class _Advancing:
+    """One stretch of a session, from here to where it rests."""
+
+    def __init__(self, means: SessionMeans, live: LiveSession, tell_parent: TellParent, tasks: TaskGroup) -> None:
+        self._means = means
+        self._live = live
+        self._held = live.held
+        self._session = live.held.session
+        self._tell_parent = tell_parent
+        self._tasks = tasks
+        self._calls = Scheduler(live, tasks)
+        self._asking = False
+        self._asked = False
+        self._model: ModelProvider | None = None
+        self._error: dict[str, Any] | None = None
+        """Why the model did not answer."""
+        self._words: list[UserSpoke] = []
+        """Taken, and to be acknowledged once they are stored."""
+        self._looks_at = 0.0
+        """When it is looked for deliveries again."""
+
+    async def drive(self) -> None:
+        """Advance the session until there is nothing more to do, and store that it rests."""
+        await self._begin()
+        while True:
+            action = next_action(self._session)
+            if await self._act(action):
+                continue
+            if not self._asking and not self._calls.in_flight and self._live.is_quiet:
+                if isinstance(action, Wait) and await self._look():
+                    continue
+                if not self._live.is_quiet:
+                    continue
+                break
+            await self._flush()
+            for event in await self._events(action):
+                await self._take(event)
+        await self._rest(action)
+
+    async def _begin(self) -> None:
+        await mail.find_cached(self._held)
+        await self._look()
+        if self._live.goal == "isolated":
+            await self._calls.release_isolated()
+        if self._live.asks_again:
+            await self._calls.ask_again()
+
+    async def _act(self, action: object) -> bool:
+        """Do what is to be done now, and tell whether that changed the session."""
+        goal = self._live.goal
+        if goal == "rest":
+            return False
+        match action:
+            case RunCalls(calls):
+                return not (goal == "step" and self._asked) and await self._calls.schedule(calls)
+            case Wait() as wait if goal != "isolated" and self._calls.yields(wait):
+                self._calls.began = True
+                hold(self._session)
+                return True
+            case AskModel() if not self._asking and self._may_ask():
+                await self._ask()
+                return False
+            case _:
+                return False
+
+    def _may_ask(self) -> bool:
+        if self._error is not None or self._live.goal == "isolated":
+            return False
+        return self._live.goal == "end" or not (self._asked or self._calls.began)
+
+    async def _ask(self) -> None:
+        self._asking = self._asked = True
+        try:
+            self._model = self._model or self._means.open_model(self._session.agent)
+        except ModelFailed as failed:
+            self._live.post(ModelSpoke(failed))
+            return
+        # What was woken can be woken again, and what the model says is stored when it has said it.
+        await self._flush(sync=False)
+        self._tasks.start_soon(self._listen, self._model)
+
+    async def _listen(self, model: ModelProvider) -> None:
+        try:
+            self._live.post(ModelSpoke(await model.ask(ModelRequest.of(self._session))))
+        except ModelFailed as failed:
+            self._live.post(ModelSpoke(failed))
+
+    async def _events(self, action: object) -> list[Event]:
+        """Wait until something happens, or is due."""
+        now = anyio.current_time()
+        moments = [self._calls.yields_at] if isinstance(action, Wait) and self._calls.yields_at is not None else []
+        if mail.open_to_outside(self._session):
+            moments.append(max(self._looks_at, now))
+        seconds = max(0.0, min(moments) - now) if moments else None
+        events = await self._live.receive(seconds=seconds)
+        if not events and anyio.current_time() >= self._looks_at:
+            await self._look()
+        return events
+
+    async def _take(self, event: Event) -> None:
+        """Tell the kernel what happened."""
+        match event:
+            case CallEnded(call_id, ended):
+                await self._calls.take(call_id, ended)
+            case ModelSpoke(said):
+                self._asking = False
+                self._take_answer(said)
+            case UserSpoke():
+                say(self._session, event.query, event.attachments, joins=not self._asking)
+                self._words.append(event)
+                self._error = None
+            case Poked():
+                await self._look()
+
+    def _take_answer(self, said: object) -> None:
+        if isinstance(said, ModelFailed):
+            logger.warning("The model of the session %s did not answer: %s", self._session.id, said)
+            self._error = describe_error(said)
+        elif not isinstance(said, BaseException):
+            given: Any = said
+            answer(self._session, given.text, given.tool_calls, given.usage, policy=self._means.policy)
+
+    async def _look(self) -> bool:
+        """Take what was delivered, and tell whether there was anything."""
+        self._looks_at = anyio.current_time() + LOOK_SECONDS
+        return await mail.collect(self._held)
+
+    async def _flush(self, *, sync: bool = True) -> None:
+        """Store what was done; then acknowledge what the user said."""
+        if self._words or not self._held.is_stored or self._held.record.status != "running":
+            await self._held.store("running", sync=sync or bool(self._words))
+        self._acknowledge()
+
+    def _acknowledge(self) -> None:
+        for spoke in self._words:
+            spoke.take()
+        self._words = []
+
+    async def _rest(self, action: object) -> None:
+        if isinstance(action, Stop) and self._session.parent is not None:
+            # Before the session is stored as ended, so that a crash tells it again rather than never.
+            await self._flush()
+            await self._tell_parent(self._session.parent, _told(action))
+        await self._held.rest(error=self._error)
+        self._acknowledge()
+
+
+def _told(stop: Stop) -> ToolResult:
+    if stop.error is not None:
+        return text_result(f"{stop.error.code}: {stop.error.message}", error=True)
+    return text_result(stop.answer or "")

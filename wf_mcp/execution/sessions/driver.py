@@ -1,0 +1,393 @@
+"""The sessions that this process advances.
+
+A session belongs to the server, not to the request that started or resumed it: who asks may leave at any time. One
+holder of its claim advances it; the claim is taken here, and given back when it rests.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from weakref import WeakValueDictionary
+
+import anyio
+from anyio.abc import TaskGroup
+
+from wf_artifacts.calls.models import Delivery
+from wf_artifacts.errors import CallNotFound, SessionBusy, SessionExists, SessionNotFound
+from wf_artifacts.sessions.models import SessionParent, SessionRecord
+from wf_core.calls.results import ToolResult, result_to_json
+from wf_core.codec.sessions import dump_header
+from wf_core.errors import WfError
+from wf_core.ids import SessionId
+from wf_core.ids import session_id as new_session_id
+from wf_core.sessions import AgentSnapshot, Attachment, Parent, Stop, next_action, open_calls, say, start
+from wf_mcp.execution.changes import Changes
+from wf_mcp.execution.owned import ShuttingDown, owned
+from wf_mcp.execution.sessions import mail
+from wf_mcp.execution.sessions.advancing import TellParent, advance
+from wf_mcp.execution.sessions.answers import deliver
+from wf_mcp.execution.sessions.errors import (
+    CallAnswered,
+    CallExpired,
+    RunnerMissing,
+    SessionAdvancingFailed,
+    SessionBlocked,
+)
+from wf_mcp.execution.sessions.held import HeldSession
+from wf_mcp.execution.sessions.live import Goal, LiveSession, Poked
+from wf_mcp.execution.sessions.loading import Sessions
+from wf_mcp.execution.sessions.making import is_isolated, runner_of
+from wf_mcp.execution.sessions.means import SessionMeans
+from wf_mcp.execution.sessions.views import SessionView, view
+
+logger = logging.getLogger(__name__)
+
+LOOK_AGAIN_SECONDS = 0.2
+"""How often a session that another process advances is looked at while somebody waits for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionHandle:
+    """A session that somebody may want to wait for."""
+
+    session_id: SessionId
+    live: LiveSession | None = None
+    """None where this process does not advance it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """What somebody wants of a session."""
+
+    goal: Goal
+    prompt: str | None = None
+    attachments: Sequence[Attachment] = ()
+    auto: bool | None = None
+    principal: str | None = None
+    asks_again: bool = False
+    """Whether callees that put their calls off are asked again."""
+
+    @property
+    def says(self) -> bool:
+        return self.prompt is not None or bool(self.attachments)
+
+
+class SessionDriver:
+    """Starts, resumes and advances sessions in tasks of the application, and takes what the outside delivers."""
+
+    def __init__(self, means: SessionMeans, tasks: TaskGroup) -> None:
+        self.means = means
+        self.keeping = False
+        """Whether this process goes on by itself with sessions that say so; see `keeping`."""
+        self.waiting: dict[SessionId, tuple[str, ...]] = {}
+        """The tokens of sessions that were put to rest here and are to go on by themselves."""
+        self.doors: dict[str, TellParent] = {"session": self._tell_session}
+        """How the answer of a session is told to who waits for it, by its kind."""
+        self.run_door: Callable[[str, str], Awaitable[None]] | None = None
+        """Told the id of a run and a token that was delivered to."""
+        self._tasks = tasks
+        self._sessions = Sessions(means)
+        self._live: dict[SessionId, LiveSession] = {}
+        self._turns: WeakValueDictionary[SessionId, anyio.Lock] = WeakValueDictionary()
+
+    @property
+    def changes(self) -> Changes:
+        """Where to hear of each time a session is stored here."""
+        return self.means.changes
+
+    def handle(self, session_id: SessionId) -> SessionHandle:
+        """Give what it takes to wait for a session."""
+        return SessionHandle(session_id, self._live.get(session_id))
+
+    async def create(
+        self,
+        agent: AgentSnapshot,
+        query: str | None,
+        *,
+        principal: str,
+        attachments: Sequence[Attachment] = (),
+        parent: Parent | None = None,
+        auto: bool = False,
+        session_id: SessionId | None = None,
+    ) -> SessionHandle:
+        """Store a new session. Its model is not asked yet.
+
+        A session that has `session_id` already is given as it is: whoever derives the id from its own may ask twice.
+
+        Raises:
+            InvalidPolicy, StoreFull, StoreUnavailable: no session was created.
+        """
+        now = self.means.clock.now()
+        named = session_id or new_session_id(now, self.means.random_bits())
+        seed = f"{self.means.random_bits():032x}"
+        session = start(id=named, seed=seed, agent=agent, query=query, attachments=attachments, parent=parent)
+        record = SessionRecord(
+            session_id=named,
+            principal=principal,
+            agent=agent.slug,
+            status="ready",
+            turns=len(session.turns),
+            position=session.position,
+            auto=auto,
+            parent=None if parent is None else SessionParent(kind=parent.kind, id=parent.id),
+            created_at=now,
+            updated_at=now,
+        )
+
+        async def create() -> SessionHandle:
+            events = session.take_events()
+            try:
+                claim = await self.means.sessions.create(record, dump_header(session), events)
+            except SessionExists:
+                if session_id is None:
+                    raise
+                await self.means.sessions.load_record(named, principal=principal)
+                return self.handle(named)
+            held = HeldSession(self.means, claim, session, record, size=sum(map(len, events)))
+            await held.leave()
+            self._sessions.remember(held)
+            self.changes.tell(named)
+            return self.handle(named)
+
+        return await owned(self._tasks, create)
+
+    async def step(self, session_id: SessionId, *, principal: str | None = None) -> SessionHandle:
+        """Ask the model once, or make the calls of a turn up to where it yields; what was delivered is taken first.
+
+        Raises:
+            SessionNotFound, SessionBusy, SessionBlocked, StateError, StoreFull, StoreUnavailable: nothing was done.
+        """
+        return await self._want(session_id, _Wish("step", principal=principal, asks_again=True))
+
+    async def resume(
+        self,
+        session_id: SessionId,
+        *,
+        prompt: str | None = None,
+        attachments: Sequence[Attachment] = (),
+        auto: bool | None = None,
+        principal: str | None = None,
+    ) -> SessionHandle:
+        """Take what was delivered, and what the user says, and go on to the answer or to where it waits.
+
+        What the user says is stored when this returns. `auto` says whether servers go on by themselves from now on.
+        Of a session that this process advances already, the words are taken while its calls go on.
+
+        Raises:
+            SessionNotFound, SessionBusy, SessionBlocked, StateError, StoreFull, StoreUnavailable: nothing was done.
+        """
+        wish = _Wish("end", prompt, tuple(attachments), auto, principal, asks_again=True)
+        return await self._want(session_id, wish)
+
+    async def run_isolated(self, session_id: SessionId, *, principal: str | None = None) -> SessionHandle:
+        """Make the calls that are put off to isolation. The model is not asked.
+
+        Raises:
+            RunnerMissing: there are such calls, and nobody here to make them.
+            SessionNotFound, SessionBusy, SessionBlocked, StateError, StoreFull, StoreUnavailable: nothing was done.
+        """
+        return await self._want(session_id, _Wish("isolated", principal=principal))
+
+    async def take_over(self, session_id: SessionId) -> SessionHandle:
+        """Take over a session whose process is gone: go on with it if it says so, else put it to rest.
+
+        Raises:
+            SessionNotFound, SessionBusy, SessionBlocked, StateError, StoreFull, StoreUnavailable: nothing was done.
+        """
+        record = await self.means.sessions.load_record(session_id)
+        return await self._want(session_id, _Wish("end" if record.auto else "rest", asks_again=record.auto))
+
+    async def poke(self, session_id: SessionId) -> None:
+        """Say that something was delivered to a session: who advances it here takes it at once, else it may go on."""
+        live = self._live.get(session_id)
+        if live is not None:
+            live.post(Poked())
+        elif self.keeping:
+            self._tasks.start_soon(self._go_on, session_id)
+
+    async def deliver(self, token: str, delivery: Delivery, *, principal: str | None, by_model: bool = False) -> str:
+        """Deliver to a call that waits, and give the id of its session or run. It is stored when this returns.
+
+        Raises:
+            CallNotFound: no such call waits, or it is somebody else's.
+            CallAnswered: it has its answer; the first stays.
+            CallExpired: its time has come.
+            WrongAnswerKind: it waits for something else.
+            PersonRequired: `by_model`, and only a person may say this.
+        """
+        owner = await deliver(self.means, token, delivery, principal=principal, by_model=by_model)
+        if owner.startswith("sess_"):
+            await self.poke(SessionId(owner))
+        elif self.run_door is not None:
+            await self.run_door(owner, token)
+        return owner
+
+    async def view(self, session_id: SessionId, *, principal: str | None = None) -> SessionView:
+        """Show a session: as it is where this process advances it, else as it was stored.
+
+        Raises:
+            SessionNotFound, StateError, StoreUnavailable
+        """
+        live = self._live.get(session_id)
+        if live is not None and principal in {None, live.held.record.principal}:
+            return await view(self.means, live.held.record, live.held.session)
+        record, session = await self._sessions.read(session_id, principal=principal)
+        return await view(self.means, record, session)
+
+    async def wait(self, handle: SessionHandle, *, seconds: float | None = None) -> None:
+        """Wait for at most `seconds` until the session rests. It goes on when the waiting is cancelled.
+
+        Raises:
+            WfError: advancing it ended; it stands as it was last stored.
+        """
+        with anyio.move_on_after(seconds):
+            if handle.live is None:
+                while await self.means.sessions.is_claimed(handle.session_id):  # noqa: ASYNC110  # no event crosses processes
+                    await anyio.sleep(LOOK_AGAIN_SECONDS)
+            else:
+                await handle.live.wait()
+        if handle.live is not None and handle.live.fault is not None:
+            raise handle.live.fault
+
+    async def _want(self, session_id: SessionId, wish: _Wish) -> SessionHandle:
+        return await owned(self._tasks, partial(self._serve, session_id, wish))
+
+    async def _serve(self, session_id: SessionId, wish: _Wish) -> SessionHandle:
+        while True:
+            async with self._turn(session_id):
+                live = self._live.get(session_id)
+                if live is None:
+                    return await self._serve_at_rest(session_id, wish)
+            if wish.principal not in {None, live.held.record.principal}:
+                raise SessionNotFound(session_id)
+            if wish.goal == "rest":
+                return SessionHandle(session_id, live)
+            if wish.goal in {"step", "isolated"}:
+                raise SessionBusy(session_id)
+            if live.goal == "end":
+                if not wish.says:
+                    live.post(Poked())
+                    return SessionHandle(session_id, live)
+                if await live.say(wish.prompt or "", wish.attachments):
+                    return SessionHandle(session_id, live)
+                if live.fault:
+                    raise live.fault
+            await live.wait()
+
+    async def _serve_at_rest(self, session_id: SessionId, wish: _Wish) -> SessionHandle:
+        held, anew = await self._sessions.hold(session_id, principal=wish.principal)
+        launched = False
+        try:
+            await self._prepare(held, wish, anew=anew)
+            self._launch(held, wish)
+            launched = True
+        finally:
+            if not launched:
+                await held.leave()
+        return self.handle(session_id)
+
+    async def _prepare(self, held: HeldSession, wish: _Wish, *, anew: bool) -> None:
+        """Make a held session ready to go on, and store what was asked for."""
+        stopped = isinstance(next_action(held.session), Stop)
+        if wish.goal != "rest" and (wish.says or not stopped):
+            missing = await self.means.missing(held.session.agent)
+            if missing:
+                raise SessionBlocked(held.session_id, missing)
+        if wish.goal == "isolated":
+            self._require_runner(held)
+        if anew:
+            await mail.restore(held)
+        await mail.take_over(held)
+        if wish.says:
+            say(held.session, wish.prompt or "", wish.attachments, joins=True)
+        if wish.says or wish.auto not in {None, held.record.auto}:
+            await held.store("running", auto=wish.auto)
+
+    def _require_runner(self, held: HeldSession) -> None:
+        isolated = [call for call in open_calls(held.session) if call.state == "deferred" and is_isolated(call)]
+        if isolated and all(runner_of(self.means, held.session, call) is None for call in isolated):
+            raise RunnerMissing(held.session_id)
+
+    def _turn(self, session_id: SessionId) -> anyio.Lock:
+        """Let wishes for one session come one after another."""
+        return self._turns.setdefault(session_id, anyio.Lock())
+
+    def _launch(self, held: HeldSession, wish: _Wish) -> None:
+        live = LiveSession(held, wish.goal, asks_again=wish.asks_again)
+        self._live[live.session_id] = live
+        self.waiting.pop(live.session_id, None)
+        self._tasks.start_soon(self._drive, live)
+
+    async def _drive(self, live: LiveSession) -> None:
+        """Advance a session until it rests. Whatever happens, its claim is given back and its waiters are told."""
+        try:
+            await advance(self.means, live, self._tell, lambda: self._settle(live, None))
+        except* WfError as group:
+            await self._settle(live, _first(group))
+        except* Exception:
+            logger.exception("Advancing the session %s failed", live.session_id)
+            await self._settle(live, SessionAdvancingFailed(live.session_id))
+        finally:
+            await self._settle(live, ShuttingDown())
+
+    async def _settle(self, live: LiveSession, fault: WfError | None) -> None:
+        """Put down a session that is not advanced any more; the first word about why counts."""
+        if self._live.get(live.session_id) is not live:
+            return
+        live.fault = fault
+        held = live.held
+        if fault is None:
+            self._sessions.remember(held)
+        await held.leave()
+        del self._live[live.session_id]
+        if held.record.auto and held.record.status == "waiting":
+            tokens = tuple(call.token for call in held.record.pending if call.token is not None)
+            self.waiting[live.session_id] = tokens
+            if self.keeping and fault is None:
+                self._tasks.start_soon(self._look_again, live, tokens)
+        live.end()
+
+    async def _look_again(self, live: LiveSession, tokens: tuple[str, ...]) -> None:
+        """Go on with what was delivered between the last look and the end of the claim."""
+        with suppress(WfError):
+            found = await self.means.continuations.deliveries(tokens, now=self.means.clock.now())
+            if found or not live.is_quiet:
+                await self.poke(live.session_id)
+
+    async def _go_on(self, session_id: SessionId) -> None:
+        """Go on with a session by itself, if it says so. What goes wrong is logged."""
+        try:
+            record = await self.means.sessions.load_record(session_id)
+            if record.auto and record.status in {"waiting", "ready", "running"}:
+                await self._serve(session_id, _Wish("end"))
+        except SessionBusy:
+            return  # who holds it looks again when it lets go
+        except WfError as error:
+            logger.warning("The session %s is left as it is: %s", session_id, error)
+        except Exception:
+            logger.exception("Going on with the session %s failed", session_id)
+
+    async def _tell(self, parent: Parent, result: ToolResult) -> None:
+        door = self.doors.get(parent.kind)
+        if door is None:
+            logger.warning("Nobody tells the %s %s of an answer", parent.kind, parent.id)
+        else:
+            await door(parent, result)
+
+    async def _tell_session(self, parent: Parent, result: ToolResult) -> None:
+        delivery = Delivery(
+            kind="result",
+            result=result_to_json(result),
+            channel="session",
+            principal="",
+            delivered_at=self.means.clock.now(),
+        )
+        with suppress(CallNotFound, CallAnswered, CallExpired):
+            await self.deliver(parent.token, delivery, principal=None)
+
+
+def _first(group: ExceptionGroup[WfError]) -> WfError:
+    error = group.exceptions[0]
+    return _first(error) if isinstance(error, ExceptionGroup) else error

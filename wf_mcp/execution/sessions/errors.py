@@ -1,0 +1,75 @@
+"""What can keep a session from going on, and a delivery from being taken."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from wf_core.errors import WfError
+
+
+class SessionBlocked(WfError):
+    """What the session was started with is not what there is now. The session was left as it was."""
+
+    code = "session_blocked"
+
+    def __init__(self, session_id: str, diagnostics: Sequence[Mapping[str, Any]]) -> None:
+        reasons = " ".join(str(diagnostic["message"]) for diagnostic in diagnostics)
+        super().__init__(
+            f"The session {session_id} is blocked: {reasons}",
+            hint="Bring back what it was started with, then resume it; its calls wait as they did.",
+            details={"session_id": session_id, "diagnostics": [dict(diagnostic) for diagnostic in diagnostics]},
+        )
+        self.session_id = session_id
+        self.diagnostics = list(diagnostics)
+
+
+class SessionAdvancingFailed(WfError):
+    """Advancing a session ended on a fault of ours. The session stands as it was last stored."""
+
+    code = "internal_error"
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(
+            f"Something went wrong inside wf-mcp while it advanced the session {session_id}.",
+            hint=f"It stands as it was last stored: inspect_session(session_id={session_id!r}). "
+            "The log on stderr says more.",
+            details={"session_id": session_id},
+        )
+
+
+class RunnerMissing(WfError):
+    """The session's agent has no runner for its isolated calls. They wait as they did, and can be completed by hand."""
+
+    code = "runner_missing"
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(
+            f"There is no runner for the isolated calls of the session {session_id}.",
+            hint="Name a `runner` in the agent file and start a new session, or complete the calls by their tokens.",
+            details={"session_id": session_id},
+        )
+
+
+class CallAnswered(WfError):
+    """The call has its answer, or is carried out already. What was delivered first stays."""
+
+    code = "call_already_completed"
+
+    def __init__(self, token: str) -> None:
+        super().__init__(
+            f"The call {token} has been answered already, or is carried out.",
+            hint="What was delivered first stays. list_pending shows the calls that wait.",
+            details={"token": token},
+        )
+
+
+class CallExpired(WfError):
+    """The call waited for its answer until its time had come. Nothing was delivered."""
+
+    code = "call_expired"
+
+    def __init__(self, token: str) -> None:
+        super().__init__(
+            f"The call {token} has expired.",
+            hint="Nothing can be delivered to it any more; the model is told so.",
+            details={"token": token},
+        )

@@ -1,0 +1,158 @@
+"""What a held session and the outside tell each other through the store of continuations.
+
+A continuation is stored before the session says that it waits, and its token follows from the session's state: a crash
+in between repeats it, and what was delivered to it in the meantime is kept.
+"""
+
+import logging
+
+from wf_artifacts.calls.models import ContinuationKind, Waiting
+from wf_artifacts.errors import CallNotFound
+from wf_core.calls.policy import Defer, RunIsolated, bare
+from wf_core.calls.results import read_result
+from wf_core.calls.tracked import TrackedCall
+from wf_core.errors import WrongAnswerKind
+from wf_core.sessions import (
+    Approved,
+    Delivered,
+    Delivery,
+    Retried,
+    Session,
+    check_delivery,
+    complete,
+    defer,
+    expire,
+    open_calls,
+    recover,
+    wake_session,
+)
+from wf_mcp.execution.calls.caching import CachedCalls
+from wf_mcp.execution.calls.protocol import CallYield
+from wf_mcp.execution.sessions.held import HeldSession
+from wf_mcp.execution.sessions.making import continuation_of, key_of
+
+logger = logging.getLogger(__name__)
+
+
+def open_to_outside(session: Session) -> dict[str, TrackedCall]:
+    """Give the calls that the outside can answer, by token, in call order."""
+    waiting = (call for call in open_calls(session) if call.state in {"deferred", "in_doubt"})
+    return {call.continuation_token: call for call in waiting if call.continuation_token is not None}
+
+
+async def put_off(held: HeldSession, call: TrackedCall, how: CallYield) -> None:
+    """Leave a ready call to the outside, who can answer it from now on. That it waits is the caller's to store."""
+    await held.means.continuations.put(continuation_of(held, call, how.kind, how))
+    defer(held.session, call.id, token=how.token, reason=how.reason)
+
+
+async def announce(held: HeldSession, call: TrackedCall, kind: ContinuationKind) -> None:
+    """Let the outside answer a call that does not wait for it yet, or not in this way."""
+    await held.means.continuations.put(continuation_of(held, call, kind))
+
+
+async def withdraw(held: HeldSession, call: TrackedCall) -> bool:
+    """Let nobody outside answer a call any more, because it is carried out here; False where somebody has.
+
+    To be done before it begins.
+    """
+    token = call.continuation_token
+    return token is None or await held.means.continuations.close(token, now=held.means.clock.now())
+
+
+async def withdraw_token(held: HeldSession, token: str) -> None:
+    """Let nobody outside answer a call any more that was announced and has its result now."""
+    await held.means.continuations.close(token, now=held.means.clock.now())
+
+
+async def complete_delivered(held: HeldSession, call: TrackedCall) -> None:
+    """Complete a ready call with what the outside delivered to it after all."""
+    now = held.means.clock.now()
+    waiting = await held.means.continuations.load(call.continuation_token or "", principal=None, now=now)
+    delivered = None if waiting.delivery is None else waiting.delivery.result
+    complete(held.session, call.id, read_result(delivered))
+
+
+async def take_over(held: HeldSession) -> None:
+    """Take over the calls that ran when their process died, and ask for a word on those in doubt."""
+    recovered = recover(held.session)
+    doubtful = set(recovered.in_doubt)
+    for call in open_calls(held.session):
+        if call.id in doubtful:
+            await announce(held, call, "in_doubt")
+
+
+async def restore(held: HeldSession) -> None:
+    """Store the continuations of calls that wait where they are missing: the session came from elsewhere."""
+    now = held.means.clock.now()
+    for token, call in open_to_outside(held.session).items():
+        try:
+            await held.means.continuations.load(token, principal=None, now=now)
+        except CallNotFound:
+            await announce(held, call, _kind(call))
+
+
+async def collect(held: HeldSession) -> bool:
+    """Take what was delivered to the session's calls, and note what has expired; tell whether there was anything.
+
+    Each call takes what was delivered first, in call order. Nothing of it is stored by this.
+    """
+    calls = open_to_outside(held.session)
+    if not calls:
+        return False
+    found = await held.means.continuations.deliveries(calls, now=held.means.clock.now())
+    for waiting in found:
+        await _take(held, calls[waiting.token], waiting)
+    return bool(found)
+
+
+async def find_cached(held: HeldSession) -> None:
+    """Complete the deferred calls whose results are in the cache by now."""
+    cached = CachedCalls(held.means.cache, held.means.clock)
+    for call in open_to_outside(held.session).values():
+        key = key_of(held, call) if call.state == "deferred" else None
+        result = await cached.find(key)
+        if result is not None and await withdraw(held, call):
+            complete(held.session, call.id, result)
+
+
+async def _take(held: HeldSession, call: TrackedCall, waiting: Waiting) -> None:
+    if waiting.state == "expired":
+        expire(held.session, call.id)
+        return
+    given = _given(waiting)
+    try:
+        check_delivery(call, given)
+    except WrongAnswerKind as error:
+        # It was delivered at the very moment at which the call came to wait for another kind.
+        logger.warning("What was delivered to the call %s is left aside: %s", call.id, error)
+        if await withdraw(held, call):
+            await announce(held, call, _kind(call))
+        return
+    wake_session(held.session, [(waiting.token, given)])
+    if isinstance(given, Delivered):
+        cached = CachedCalls(held.means.cache, held.means.clock)
+        await cached.keep(waiting.continuation.cache_key, given.result)
+
+
+def _given(waiting: Waiting) -> Delivery:
+    delivery = waiting.delivery
+    match None if delivery is None else delivery.kind:
+        case "approval":
+            return Approved()
+        case "retry":
+            return Retried()
+        case _:
+            return Delivered(read_result(None if delivery is None else delivery.result))
+
+
+def _kind(call: TrackedCall) -> ContinuationKind:
+    if call.state == "in_doubt":
+        return "in_doubt"
+    match bare(call.policy.disposition):
+        case Defer(approval=approval):
+            return "approval" if approval else "deferred"
+        case RunIsolated():
+            return "isolated"
+        case _:
+            return "callee"

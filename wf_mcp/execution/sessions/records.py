@@ -1,0 +1,57 @@
+"""How a session's state is told in its stored record: what lists and summaries read without loading the session."""
+
+from datetime import datetime
+from typing import Any
+
+from wf_artifacts.sessions.models import PendingCall, SessionRecord, SessionStatus
+from wf_core.calls.tracked import TrackedCall
+from wf_core.sessions import AskModel, RunCalls, Session, Stop, next_action, open_calls
+
+
+def describe(
+    session: Session,
+    before: SessionRecord,
+    *,
+    now: datetime,
+    status: SessionStatus | None = None,
+    error: dict[str, Any] | None = None,
+    auto: bool | None = None,
+) -> SessionRecord:
+    """Bring a record up to what `session` is now. `status` None: as it is while nobody advances it."""
+    stop = next_action(session)
+    ended = stop.error if isinstance(stop, Stop) else None
+    told = {
+        "status": at_rest(session) if status is None else status,
+        "answer": stop.answer if isinstance(stop, Stop) else None,
+        "error": error if ended is None else {"code": ended.code, "message": ended.message},
+        "turns": len(session.turns),
+        "position": session.position,
+        "auto": before.auto if auto is None else auto,
+        "pending": tuple(_pending(session, call) for call in open_calls(session)),
+        "updated_at": now,
+    }
+    return before.model_copy(update=told)
+
+
+def at_rest(session: Session) -> SessionStatus:
+    """Say where a session stands while nobody advances it."""
+    match next_action(session):
+        case AskModel() | RunCalls():
+            return "ready"
+        case Stop(error=None):
+            return "answered"
+        case Stop():
+            return "failed"
+        case _:
+            return "waiting"
+
+
+def _pending(session: Session, call: TrackedCall) -> PendingCall:
+    tool = session.agent.tool(call.name)
+    return PendingCall(
+        call_id=call.id,
+        name=call.name,
+        capability=None if tool is None else tool.capability,
+        state=call.state,
+        token=call.continuation_token if call.state in {"deferred", "in_doubt"} else None,
+    )
