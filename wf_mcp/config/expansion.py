@@ -1,12 +1,12 @@
-"""`${NAME}` in the configuration of a source: the value comes from the environment when the source starts."""
+"""`${NAME}` in the configuration: the value comes from the environment when the source or runner starts."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar, cast
 
-from wf_mcp.config.models import Config, McpServer, PythonModule
+from wf_mcp.config.models import Config, ConfigRecord
 
-SourceRecord = TypeVar("SourceRecord", McpServer, PythonModule)
+Record = TypeVar("Record", bound=ConfigRecord)
 
 _NAME = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _SECRET_NAME = re.compile(r"auth|cookie|credential|key|pass|secret|token", re.IGNORECASE)
@@ -16,14 +16,14 @@ _SCHEME = re.compile(r"^(?:Basic|Bearer|Token)\s+", re.IGNORECASE)
 
 
 class MissingVariables(LookupError):
-    """The environment lacks variables that a source needs; `names` in order of first use."""
+    """The environment lacks variables that a record needs; `names` in order of first use."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = tuple(dict.fromkeys(names))
         super().__init__(", ".join(self.names))
 
 
-def expand(record: SourceRecord, environ: Mapping[str, str]) -> SourceRecord:
+def expand(record: Record, environ: Mapping[str, str]) -> Record:
     """Give the record with every `${NAME}` in its texts replaced. Only what is written as `${NAME}` is.
 
     Raises:
@@ -46,7 +46,7 @@ def expand(record: SourceRecord, environ: Mapping[str, str]) -> SourceRecord:
     return record.model_copy(update={name: fill(value) for name, value in _text_fields(record)})
 
 
-def names_in(record: McpServer | PythonModule) -> list[str]:
+def names_in(record: ConfigRecord) -> list[str]:
     """List the names that the texts of a record take from the environment."""
     return [match[1] for _, value in _text_fields(record) for text in _texts(value) for match in _NAME.finditer(text)]
 
@@ -58,17 +58,23 @@ def secrets_of(config: Config, environ: Mapping[str, str]) -> Iterator[str]:
 
     Sources that are disabled count too: their values are no less secret.
     """
-    for record in (*config.mcp_servers.values(), *config.python_sources.values()):
-        names = (name for name in names_in(record) if not _NO_SECRET.fullmatch(name))
-        yield from (environ[name] for name in names if name in environ)
     for server in config.mcp_servers.values():
-        for name, value in (*server.env.items(), *server.headers.items()):
-            if _SECRET_NAME.search(name) and not _NAME.search(value):
-                yield value
-                yield _SCHEME.sub("", value)
+        yield from secrets_in(server, {**server.env, **server.headers}, environ)
+    for module in config.python_sources.values():
+        yield from secrets_in(module, {}, environ)
 
 
-def _text_fields(record: McpServer | PythonModule) -> list[tuple[str, Any]]:
+def secrets_in(record: ConfigRecord, named: Mapping[str, str], environ: Mapping[str, str]) -> Iterator[str]:
+    """Give the secrets of one record; `named` are its variables and headers, which may hold credentials in place."""
+    names = (name for name in names_in(record) if not _NO_SECRET.fullmatch(name))
+    yield from (environ[name] for name in names if name in environ)
+    for name, value in named.items():
+        if _SECRET_NAME.search(name) and not _NAME.search(value):
+            yield value
+            yield _SCHEME.sub("", value)
+
+
+def _text_fields(record: ConfigRecord) -> list[tuple[str, Any]]:
     return [(name, getattr(record, name)) for name in type(record).model_fields if name != "hints"]
 
 

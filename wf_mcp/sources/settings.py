@@ -1,9 +1,13 @@
 """What a source needs before it can start: to be switched on, and its variables in the environment."""
 
 from collections.abc import Mapping
+from typing import TypeVar
 
-from wf_mcp.config.expansion import MissingVariables, SourceRecord, expand
+from wf_mcp.config.expansion import MissingVariables, expand
+from wf_mcp.config.models import McpServer, PythonModule
 from wf_mcp.sources.errors import SourceUnavailable
+
+SourceRecord = TypeVar("SourceRecord", McpServer, PythonModule)
 
 
 def resolve(name: str, record: SourceRecord, environ: Mapping[str, str]) -> SourceRecord:
