@@ -7,10 +7,13 @@
 these is that, spelled in camelCase too; anything else is text.
 """
 
+import base64
+import binascii
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
-from wf_core.jsonvalue import JsonValue
+from wf_core.errors import NotJson
+from wf_core.jsonvalue import JsonValue, check, dumps, loads
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +66,115 @@ def read_result(given: bytes | str | JsonValue) -> ToolResult:
     Never refuses: bytes that are no UTF-8 are read with replacements, a value that is no form is its compact JSON.
     A text stays exactly as it is, white space at its end included.
     """
-    raise NotImplementedError
+    if isinstance(given, (bytes, str)):
+        text = given.decode(errors="replace") if isinstance(given, bytes) else given.encode(errors="replace").decode()
+        try:
+            value = loads(text)
+        except NotJson:
+            return text_result(text)
+    else:
+        try:
+            check(given, "result")
+            text, value = dumps(given).decode(), given
+        except NotJson:
+            return text_result(str(given).encode(errors="replace").decode())
+    found = read_form(value)
+    return text_result(text) if found is None else found
+
+
+def read_form(value: JsonValue) -> ToolResult | None:
+    """Read one of the four forms, in either spelling; None where it is none of them, exactly."""
+    if not isinstance(value, dict):
+        return None
+    members = dict(value)
+    error = members.pop("error", False)
+    content = _read_content(members)
+    if content is None or not isinstance(error, bool) or not _is_storable(content):
+        return None
+    return ToolResult(content, error)
 
 
 def result_to_json(result: ToolResult) -> dict[str, JsonValue]:
     """Write a result, snake_case; `error` only where it is true."""
-    raise NotImplementedError
+    written = _content_to_json(result.content)
+    return {**written, "error": True} if result.error else written
 
 
 def as_text(result: ToolResult) -> str:
     """Say a result in words: text as it is, JSON compactly, `[image/png chart.png, 120 bytes]` for media."""
-    raise NotImplementedError
+    return _content_text(result.content)
+
+
+def _content_to_json(content: Content) -> dict[str, JsonValue]:
+    match content:
+        case TextContent():
+            return {"type": "text", "content": content.content}
+        case JsonContent():
+            return {"type": "json", "content": content.content}
+        case MediaContent():
+            written: dict[str, JsonValue] = {"mime_type": content.mime_type, "base64_data": content.base64_data}
+            named: dict[str, JsonValue] = {} if content.filename is None else {"filename": content.filename}
+            return {"type": "media", **written, **named}
+        case MixedContent():
+            return {"type": "mixed", "parts": [_content_to_json(part) for part in content.parts]}
+
+
+def _content_text(content: Content) -> str:
+    match content:
+        case TextContent(text):
+            return text
+        case JsonContent(value):
+            return dumps(value).decode()
+        case MediaContent():
+            name = "" if content.filename is None else f" {content.filename}"
+            padding = content.base64_data[-2:].count("=")
+            return f"[{content.mime_type}{name}, {len(content.base64_data) // 4 * 3 - padding} bytes]"
+        case MixedContent(parts):
+            return "\n".join(_content_text(part) for part in parts)
+
+
+def _read_content(members: dict[str, JsonValue]) -> Content | None:
+    match members:
+        case {"type": "text", "content": str(text), **rest} if not rest:
+            return TextContent(text)
+        case {"type": "json", "content": value, **rest} if not rest:
+            return JsonContent(value)
+        case {"type": "mixed", "parts": list(parts), **rest} if not rest:
+            found = [_read_content(dict(part)) if isinstance(part, dict) else None for part in parts]
+            return None if None in found else MixedContent(tuple(cast("list[Content]", found)))
+        case {"type": "media", **rest}:
+            return _read_media({_SPELLED.get(key, key): value for key, value in rest.items()}, len(rest))
+        case _:
+            return None
+
+
+def _read_media(members: dict[str, JsonValue], given: int) -> MediaContent | None:
+    if len(members) < given:  # one key in both spellings
+        return None
+    match members:
+        case {"mime_type": str(mime_type), "base64_data": str(data), **rest} if _is_base64(data):
+            filename = rest.pop("filename", None)
+            if rest or not (filename is None or isinstance(filename, str)):
+                return None
+            return MediaContent(mime_type, data, filename)
+        case _:
+            return None
+
+
+_SPELLED = {"mimeType": "mime_type", "base64Data": "base64_data"}
+
+
+def _is_base64(text: str) -> bool:
+    try:
+        base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return True
+
+
+def _is_storable(content: Content) -> bool:
+    try:
+        check(_content_to_json(content), "result")
+    except NotJson:
+        return False
+    return True

@@ -4,8 +4,17 @@ A session that was replayed from its lines goes on as one that was not.
 """
 
 from collections.abc import Iterable
+from typing import Any
 
-from wf_core.sessions import Session, SessionHeader
+from wf_core.codec import envelope
+from wf_core.codec.agents import agent_to_json, read_agent
+from wf_core.codec.fields import Fields
+from wf_core.codec.session_events import read_event
+from wf_core.errors import SessionRefused, StateCorrupt
+from wf_core.jsonvalue import dumps
+from wf_core.sessions.applying import apply
+from wf_core.sessions.forms import state_to_json
+from wf_core.sessions.models import Parent, Session, SessionHeader
 
 FORMAT = "wf.session"
 VERSION = 1
@@ -13,7 +22,7 @@ VERSION = 1
 
 def dump_header(session: Session | SessionHeader) -> bytes:
     """Write what of a session never changes: id, seed, agent, parent."""
-    raise NotImplementedError
+    return envelope.dump(FORMAT, VERSION, _header(session))
 
 
 def load_header(data: bytes) -> SessionHeader:
@@ -23,7 +32,17 @@ def load_header(data: bytes) -> SessionHeader:
         StateCorrupt: damaged; the error says where.
         FormatTooNew: written by a newer version.
     """
-    raise NotImplementedError
+    body = envelope.load(data, format=FORMAT, supported=VERSION)
+    try:
+        with Fields(body, "header") as fields:
+            return SessionHeader(
+                id=fields.of(str, "id"),
+                seed=fields.of(str, "seed"),
+                agent=read_agent(fields.any("agent"), "header.agent"),
+                parent=_read_parent(fields.any("parent"), "header.parent"),
+            )
+    except StateCorrupt as bad:
+        raise _corrupt(bad) from bad
 
 
 def replay(header: bytes | SessionHeader, lines: Iterable[bytes]) -> Session:
@@ -33,9 +52,50 @@ def replay(header: bytes | SessionHeader, lines: Iterable[bytes]) -> Session:
         StateCorrupt: an event is damaged, unknown, or not allowed where it stands; the error names its line, from 0.
         FormatTooNew: the header was written by a newer version.
     """
-    raise NotImplementedError
+    read = load_header(header) if isinstance(header, bytes) else header
+    session = Session(read.id, read.seed, read.agent, parent=read.parent)
+    for number, line in enumerate(lines):
+        where = f"events[{number}]"
+        try:
+            apply(session, read_event(line, where, read))
+        except StateCorrupt as bad:
+            raise _corrupt(bad) from bad
+        except SessionRefused as refused:
+            raise _damaged(where, f"is not allowed where it stands: {refused.message}") from refused
+    if not session.turns:
+        raise _damaged("events", "are missing")
+    return session
 
 
 def dump_session(session: Session) -> bytes:
     """Write the whole state. Sessions that are equal give equal bytes. Nothing reads it: it is there to be compared."""
-    raise NotImplementedError
+    return dumps({**_header(session), "position": session.position, **state_to_json(session)})
+
+
+def _header(session: Session | SessionHeader) -> dict[str, Any]:
+    parent = session.parent
+    return {
+        "id": session.id,
+        "seed": session.seed,
+        "agent": agent_to_json(session.agent),
+        "parent": None if parent is None else {"kind": parent.kind, "id": parent.id, "token": parent.token},
+    }
+
+
+def _read_parent(value: object, where: str) -> Parent | None:
+    if value is None:
+        return None
+    with Fields(value, where) as fields:
+        return Parent(fields.one_of(("session", "run"), "kind"), fields.of(str, "id"), fields.of(str, "token"))
+
+
+def _corrupt(found: StateCorrupt) -> StateCorrupt:
+    return _damaged(str(found.details["where"]), str(found.details["reason"]))
+
+
+def _damaged(where: str, reason: str) -> StateCorrupt:
+    return StateCorrupt(
+        f"The stored session is damaged: {where} {reason}{'' if reason.endswith('.') else '.'}",
+        hint="It was left as it is; restore it from a copy.",
+        details={"where": where, "reason": reason},
+    )

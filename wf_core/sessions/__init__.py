@@ -4,7 +4,9 @@ A session is updated in place. Each transition appends one event to `session.fre
 header and these events (`wf_core.codec.sessions`). A transition that raises has changed nothing.
 """
 
-from wf_core.sessions.calling import begin, complete, defer, expire, find_call, open_calls, release
+from wf_core.sessions.calling import begin, complete, defer, expire, release
+from wf_core.sessions.deliveries import Approved, Delivered, Delivery, Retried, awaited, check_delivery
+from wf_core.sessions.finding import call_of_token, find_call, open_calls
 from wf_core.sessions.fork import fork
 from wf_core.sessions.history import check_history
 from wf_core.sessions.holding import hold
@@ -28,16 +30,7 @@ from wf_core.sessions.planning import Action, AskModel, RunCalls, SessionError, 
 from wf_core.sessions.recovery import Recovered, recover
 from wf_core.sessions.tokens import token_of
 from wf_core.sessions.turns import answer, say, start
-from wf_core.sessions.wake import (
-    Approved,
-    Delivered,
-    Delivery,
-    Retried,
-    awaited,
-    call_of_token,
-    check_delivery,
-    wake_session,
-)
+from wf_core.sessions.wake import wake_session
 
 __all__ = [
     "Action",

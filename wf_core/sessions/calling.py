@@ -4,25 +4,14 @@ A call whose end was the last one missing turns the partial turn into a user tur
 for becomes a notice.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from wf_core.calls.results import ToolResult
-from wf_core.calls.tracked import TrackedCall
+from wf_core.sessions.events import Begun, Completed, Deferred, Expired, Released
+from wf_core.sessions.journal import record
 from wf_core.sessions.models import Session
-
-
-def find_call(session: Session, call_id: str) -> TrackedCall:
-    """Give an open call, or one of a turn that is still partial.
-
-    Raises:
-        SessionCallNotFound, SessionCallEnded
-    """
-    raise NotImplementedError
-
-
-def open_calls(session: Session) -> Iterable[TrackedCall]:
-    """Give every call that has not ended, those that are held first."""
-    raise NotImplementedError
+from wf_core.sessions.storable import require_result, storable
+from wf_core.sessions.tokens import token_of
 
 
 def begin(session: Session, call_ids: Sequence[str]) -> None:
@@ -31,7 +20,7 @@ def begin(session: Session, call_ids: Sequence[str]) -> None:
     Raises:
         SessionRefused: one of its kinds, for the first call that is not ready; none has begun.
     """
-    raise NotImplementedError
+    record(session, Begun(tuple(call_ids)))
 
 
 def complete(session: Session, call_id: str, result: ToolResult) -> None:
@@ -40,7 +29,8 @@ def complete(session: Session, call_id: str, result: ToolResult) -> None:
     Raises:
         SessionRefused: one of its kinds; nothing was changed.
     """
-    raise NotImplementedError
+    require_result(result)
+    record(session, Completed(call_id, result))
 
 
 def defer(session: Session, call_id: str, *, token: str | None = None, reason: str | None = None) -> str:
@@ -49,7 +39,9 @@ def defer(session: Session, call_id: str, *, token: str | None = None, reason: s
     Raises:
         SessionRefused: one of its kinds; nothing was changed.
     """
-    raise NotImplementedError
+    given = token_of(session, call_id) if token is None else token
+    record(session, Deferred(call_id, given, None if reason is None else storable(reason)))
+    return given
 
 
 def release(session: Session, call_id: str) -> None:
@@ -58,7 +50,7 @@ def release(session: Session, call_id: str) -> None:
     Raises:
         SessionRefused: one of its kinds; nothing was changed.
     """
-    raise NotImplementedError
+    record(session, Released(call_id))
 
 
 def expire(session: Session, call_id: str) -> None:
@@ -67,4 +59,4 @@ def expire(session: Session, call_id: str) -> None:
     Raises:
         SessionRefused: one of its kinds; nothing was changed.
     """
-    raise NotImplementedError
+    record(session, Expired(call_id))

@@ -1,6 +1,13 @@
 """Another session that goes on from where one stands."""
 
-from wf_core.sessions.models import Session
+from dataclasses import replace
+
+from wf_core.calls.tracked import TrackedCall
+from wf_core.sessions.applying import take_over
+from wf_core.sessions.events import Forked
+from wf_core.sessions.journal import record
+from wf_core.sessions.models import PartialUserTurn, Session, Turn
+from wf_core.sessions.tokens import token_of
 
 
 def fork(session: Session, *, id: str, seed: str) -> Session:
@@ -8,4 +15,33 @@ def fork(session: Session, *, id: str, seed: str) -> Session:
 
     The copy has no parent. Its first event holds its whole state; `session` is left as it is.
     """
-    raise NotImplementedError
+    state = Session(
+        id,
+        seed,
+        session.agent,
+        turns=[_copied(turn) for turn in session.turns],
+        held={call.id: replace(call) for call in session.held.values()},
+        queries=list(session.queries),
+        attachments=list(session.attachments),
+        notices=list(session.notices),
+        asked=session.asked,
+        provider_ids=set(session.provider_ids),
+    )
+    take_over(state)
+    for call in _calls(state):
+        if call.continuation_token is not None:
+            call.continuation_token = token_of(state, call.id)
+    made = Session(id, seed, session.agent)
+    record(made, Forked(session.id, state))
+    return made
+
+
+def _copied(turn: Turn) -> Turn:
+    if isinstance(turn, PartialUserTurn):
+        return PartialUserTurn(turn.id, [replace(call) for call in turn.calls])
+    return turn
+
+
+def _calls(session: Session) -> list[TrackedCall]:
+    last = session.turns[-1]
+    return [*session.held.values(), *(last.calls if isinstance(last, PartialUserTurn) else ())]

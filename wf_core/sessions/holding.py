@@ -1,5 +1,7 @@
 """Asking the model although calls have not ended: each is given a placeholder once, and told of later, once."""
 
+from wf_core.sessions.events import Held
+from wf_core.sessions.journal import record
 from wf_core.sessions.models import Session
 
 
@@ -9,4 +11,4 @@ def hold(session: Session) -> None:
     Raises:
         IllegalTransition: there is no partial turn, or one of its calls is ready or deferred.
     """
-    raise NotImplementedError
+    record(session, Held())

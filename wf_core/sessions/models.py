@@ -162,7 +162,7 @@ class SessionHeader:
     """What of a session never changes, and is stored once."""
 
     id: str
-    seed: str
+    seed: str = field(repr=False)
     agent: AgentSnapshot
     parent: Parent | None = None
 
@@ -172,7 +172,7 @@ class Session:
     """A conversation of an agent. Its owner is whoever advances it; transitions update it in place."""
 
     id: str
-    seed: str
+    seed: str = field(repr=False)
     """Secret; with a call's id it gives the call's token, so the same state gives the same tokens, a fork others."""
     agent: AgentSnapshot
     turns: list[Turn] = field(default_factory=list[Turn])

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from wf_core.calls.tracked import TrackedCall
-from wf_core.sessions.models import Session
+from wf_core.sessions.finding import open_calls
+from wf_core.sessions.models import LlmTurn, Session, UserTurn
+from wf_core.sessions.settling import holdable
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,4 +61,31 @@ def next_action(session: Session) -> Action:
     user's; else `Wait` while calls have no result, also where the model has answered and only calls of earlier turns
     are open; else `Stop` with the answer.
     """
-    raise NotImplementedError
+    is_open = list(open_calls(session))
+    ready = tuple(call for call in is_open if call.state == "ready")
+    if ready:
+        return RunCalls(ready)
+    last = session.turns[-1]
+    if isinstance(last, UserTurn):
+        return AskModel(session) if session.asked < session.agent.max_turns else Stop(None, _too_many(session))
+    if is_open:
+        return _wait(session, is_open)
+    if isinstance(last, LlmTurn):
+        return Stop(last.text)
+    raise AssertionError("a partial turn whose calls have all ended is a user turn")
+
+
+def _wait(session: Session, is_open: list[TrackedCall]) -> Wait:
+    waiting = [call for state in ("deferred", "in_doubt") for call in is_open if call.state == state]
+    return Wait(
+        tuple(call.continuation_token for call in waiting if call.continuation_token is not None),
+        tuple(call.id for call in is_open if call.state == "running"),
+        holdable(session),
+    )
+
+
+def _too_many(session: Session) -> SessionError:
+    return SessionError(
+        "max_turns",
+        f"The model has answered {session.asked} times since the user spoke last: as often as the agent allows.",
+    )

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+from wf_core.sessions.events import TakenOver
+from wf_core.sessions.finding import open_calls
+from wf_core.sessions.journal import record
 from wf_core.sessions.models import Session
 
 
@@ -17,4 +20,11 @@ class Recovered:
 
 def recover(session: Session) -> Recovered:
     """Take over a session: calls that were running are ready again where their tool is repeatable, else in doubt."""
-    raise NotImplementedError
+    running = [call for call in open_calls(session) if call.state == "running"]
+    if not running:
+        return Recovered()
+    record(session, TakenOver())
+    return Recovered(
+        tuple(call.id for call in running if call.state == "ready"),
+        tuple(call.id for call in running if call.state == "in_doubt"),
+    )

@@ -1,12 +1,37 @@
 """What the user says and what the model answers."""
 
+import json
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import cast
 
-from wf_core.calls.policy import CallPolicy, ToolCall
-from wf_core.calls.policy_data import PolicyConfig
-from wf_core.sessions.models import AgentSnapshot, Attachment, Parent, Session, Usage
+from wf_core.calls.policy import (
+    AppliedPolicy,
+    CallPolicy,
+    Decorate,
+    Disposition,
+    PolicyContext,
+    RunAsync,
+    RunSync,
+    ToolCall,
+    bare,
+    decorators,
+)
+from wf_core.calls.policy_data import AT_ONCE, PolicyConfig, apply_policy, read_policy
+from wf_core.errors import InvalidSchema, NotJson
+from wf_core.ids import close_matches
+from wf_core.jsonvalue import JsonSchema, JsonValue, check, dumps, kind_of, loads, quote
+from wf_core.schemas import Check, compile_schema
+from wf_core.sessions.applying import require_askable
+from wf_core.sessions.events import Answered, AskedCall, Said, Started
+from wf_core.sessions.journal import record
+from wf_core.sessions.models import AgentSnapshot, Attachment, Parent, Session, Usage, UserTurn
+from wf_core.sessions.storable import storable
 
 NO_USAGE = Usage()
+
+NO_POLICY = AppliedPolicy(AT_ONCE, "none")
+"""Of a call that cannot be made."""
 
 
 def start(
@@ -23,7 +48,10 @@ def start(
     Raises:
         InvalidPolicy: the agent's policy cannot be read.
     """
-    raise NotImplementedError
+    read_policy(agent.policy)
+    session = Session(id, seed, agent, parent=parent)
+    record(session, Started(None if query is None else storable(query), _storable(attachments)))
+    return session
 
 
 def say(session: Session, query: str, attachments: Sequence[Attachment] = (), *, joins: bool = False) -> None:
@@ -33,7 +61,9 @@ def say(session: Session, query: str, attachments: Sequence[Attachment] = (), *,
     part of the next user turn. `joins` says that nobody asks the model just now: it then becomes part of a user turn
     that has no answer yet. A session that was stopped by `max_turns` goes on, as if `joins` were said.
     """
-    raise NotImplementedError
+    unanswered = isinstance(session.turns[-1], UserTurn)
+    joined = unanswered and (joins or session.asked >= session.agent.max_turns)
+    record(session, Said(storable(query), _storable(attachments), joined))
 
 
 def answer(
@@ -53,5 +83,119 @@ def answer(
     Raises:
         IllegalTransition: the model was not asked.
         MaxTurnsReached: it may not be asked.
+        InvalidPolicy: the policy decided what cannot be written down.
     """
-    raise NotImplementedError
+    require_askable(session)
+    deciding = read_policy(session.agent.policy) if policy is None else policy
+    turn = f"t{len(session.turns) + 1}"
+    context = PolicyContext(
+        session_id=session.id,
+        turn_id=turn,
+        call_stack=(session.agent.slug,),
+        allowed_tools=tuple(tool.name for tool in session.agent.tools),
+        parent=None if session.parent is None else session.parent.id,
+    )
+    taken: set[str] = set()
+    asked: list[AskedCall] = []
+    for index, call in enumerate(tool_calls):
+        provider_id = _new_id(session, taken, call.provider_call_id, f"{turn}.{index}")
+        taken.add(provider_id)
+        asked.append(_asked(session, call, provider_id, deciding, context))
+    record(session, Answered(storable(text), tuple(asked), usage))
+
+
+def _storable(attachments: Sequence[Attachment]) -> tuple[Attachment, ...]:
+    return tuple(
+        Attachment(
+            storable(attachment.mime_type),
+            storable(attachment.base64_data),
+            None if attachment.filename is None else storable(attachment.filename),
+        )
+        for attachment in attachments
+    )
+
+
+def _new_id(session: Session, taken: set[str], given: str, call_id: str) -> str:
+    """Give the provider's id, or one of ours where that is empty or was there before."""
+    wanted = storable(given)
+    name, number = wanted or _own_id(call_id), 1
+    while name in session.provider_ids or name in taken:
+        name = _own_id(call_id) if number == 1 else f"{_own_id(call_id)}_{number}"
+        number += 1
+    return name
+
+
+def _own_id(call_id: str) -> str:
+    return f"call_{call_id.replace('.', '_')}"
+
+
+def _asked(
+    session: Session, call: ToolCall, provider_id: str, policy: CallPolicy | PolicyConfig, context: PolicyContext
+) -> AskedCall:
+    name = storable(call.name)
+    tool = session.agent.tool(name)
+    arguments, fault = _arguments(call.arguments)
+    said = ToolCall(name, arguments, provider_id, "" if tool is None else tool.capability)
+    if tool is None:
+        return AskedCall(said, NO_POLICY, _unknown(session.agent, name))
+    if fault is None:
+        fault = _misfit(tool.name, cast("JsonSchema", tool.input_schema), arguments)
+    if fault is not None:
+        return AskedCall(said, NO_POLICY, fault)
+    applied = apply_policy(policy, context, said)
+    return AskedCall(said, _in_mode(session.agent, applied), None)
+
+
+def _in_mode(agent: AgentSnapshot, applied: AppliedPolicy) -> AppliedPolicy:
+    """Run in the foreground what would run in the background, where an agent is synchronous."""
+    if agent.execution_mode == "asynchronous" or not isinstance(bare(applied.disposition), RunAsync):
+        return applied
+    decorations = decorators(applied.disposition)
+    foreground: Disposition = Decorate(decorations, RunSync()) if decorations else RunSync()
+    return AppliedPolicy(foreground, applied.rule)
+
+
+def _unknown(agent: AgentSnapshot, name: str) -> str:
+    known = [tool.name for tool in agent.tools]
+    close = close_matches(name, known)
+    offered = f"Did you mean {', '.join(close)}?" if close else f"There are: {', '.join(known) or 'none'}."
+    return f"There is no tool {quote(name)}. {offered}"
+
+
+def _arguments(arguments: object) -> tuple[JsonValue, str | None]:
+    """Give arguments as they can be stored, and what is wrong with them."""
+    try:
+        check(arguments, "arguments")
+    except NotJson as bad:
+        return _written(arguments), f"The arguments are no JSON: {bad.message} Call the tool again with a JSON object."
+    value = cast("JsonValue", arguments)
+    if isinstance(value, dict):
+        return value, None
+    return value, f"The arguments are {kind_of(value)}, not a JSON object. Call the tool again with one."
+
+
+def _written(arguments: object) -> str:
+    """Write down what is no JSON."""
+    if isinstance(arguments, str):
+        return storable(arguments)
+    try:
+        return storable(json.dumps(arguments))
+    except (TypeError, ValueError, RecursionError):
+        return f"({type(arguments).__name__})"
+
+
+def _misfit(name: str, schema: JsonSchema, arguments: JsonValue) -> str | None:
+    compiled = _compiled(dumps(schema))
+    if compiled is None or compiled.accepts(arguments):
+        return None
+    problems = "; ".join(str(problem) for problem in compiled.problems(arguments, "arguments"))
+    return f"The arguments do not fit {name}: {problems} Correct them and call the tool again."
+
+
+@lru_cache(maxsize=256)
+def _compiled(schema: bytes) -> Check | None:
+    """Compile a schema once. One that cannot be used refuses nothing here: the capability's own source will."""
+    try:
+        return compile_schema(cast("JsonSchema", loads(schema)))
+    except InvalidSchema:
+        return None

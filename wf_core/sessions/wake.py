@@ -1,53 +1,13 @@
-"""What the outside delivers: results, approvals, and a person's word about what is in doubt."""
+"""What the outside delivers to a session: results, approvals, and a person's word about what is in doubt."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
-from wf_core.calls.results import ToolResult
-from wf_core.calls.tracked import TrackedCall
+from wf_core.sessions.deliveries import Delivered, Delivery, check_delivery
+from wf_core.sessions.events import Woken
+from wf_core.sessions.finding import open_calls
+from wf_core.sessions.journal import record
 from wf_core.sessions.models import Session
-
-
-@dataclass(frozen=True, slots=True)
-class Delivered:
-    """The call's result. One with `error` also refuses an approval."""
-
-    result: ToolResult
-
-
-@dataclass(frozen=True, slots=True)
-class Approved:
-    """A person allows the call: it is carried out here."""
-
-
-@dataclass(frozen=True, slots=True)
-class Retried:
-    """A person says that a call in doubt is to be made again; or a deferred isolated call is to be run here."""
-
-
-Delivery: TypeAlias = Delivered | Approved | Retried
-
-Awaited: TypeAlias = Literal["result", "approval", "isolation", "word"]
-
-
-def awaited(call: TrackedCall) -> Awaited | None:
-    """Say what an open call waits for: an outside result, an approval, a runner, a person's word; None for nothing."""
-    raise NotImplementedError
-
-
-def check_delivery(call: TrackedCall, delivery: Delivery) -> None:
-    """Refuse what does not answer a call: to be asked before a delivery is stored.
-
-    Raises:
-        WrongAnswerKind: naming what the call waits for.
-    """
-    raise NotImplementedError
-
-
-def call_of_token(session: Session, token: str) -> TrackedCall | None:
-    """Give the open call that is answered by a token."""
-    raise NotImplementedError
+from wf_core.sessions.storable import require_result
 
 
 def wake_session(session: Session, deliveries: Sequence[tuple[str, Delivery]]) -> list[str]:
@@ -58,4 +18,18 @@ def wake_session(session: Session, deliveries: Sequence[tuple[str, Delivery]]) -
     Raises:
         WrongAnswerKind, SessionResultInvalid: nothing was changed.
     """
-    raise NotImplementedError
+    waiting = {call.continuation_token: call for call in open_calls(session) if call.state in ("deferred", "in_doubt")}
+    used: list[tuple[str, Delivery]] = []
+    unused: list[str] = []
+    for token, delivery in deliveries:
+        call = waiting.pop(token, None)
+        if call is None:
+            unused.append(token)
+            continue
+        check_delivery(call, delivery)
+        if isinstance(delivery, Delivered):
+            require_result(delivery.result)
+        used.append((call.id, delivery))
+    if used:
+        record(session, Woken(tuple(used)))
+    return unused

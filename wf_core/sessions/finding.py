@@ -1,0 +1,68 @@
+"""Finding the calls of a session without reading its history."""
+
+from collections.abc import Iterator
+
+from wf_core.calls.tracked import FINAL, TrackedCall
+from wf_core.errors import SessionCallEnded, SessionCallNotFound
+from wf_core.sessions.models import PartialUserTurn, Session, UserTurn
+
+
+def turn_id(session: Session) -> str:
+    """Name the next turn: by its place."""
+    return f"t{len(session.turns)}"
+
+
+def find_call(session: Session, call_id: str) -> TrackedCall:
+    """Give an open call, or an ended one of a turn that is partial still.
+
+    Raises:
+        SessionCallNotFound: there never was such a call.
+        SessionCallEnded: the model has its result.
+    """
+    held = session.held.get(call_id)
+    if held is not None:
+        return held
+    place = _place(call_id)
+    if place is not None and place[0] < len(session.turns):
+        match session.turns[place[0]]:
+            case PartialUserTurn(calls=calls) if place[1] < len(calls):
+                return calls[place[1]]
+            case UserTurn(results=results) if place[1] < len(results):
+                raise SessionCallEnded(
+                    f"The call {call_id} of {results[place[1]].name} has ended.",
+                    hint="What was told first stays.",
+                    details={"call_id": call_id},
+                )
+            case _:
+                pass
+    raise SessionCallNotFound(
+        f"The session {session.id} has no call {call_id!r}.",
+        hint="Look at what is pending.",
+        details={"call_id": call_id},
+    )
+
+
+def open_calls(session: Session) -> Iterator[TrackedCall]:
+    """Give every call that has not ended, those that are held first, then in call order."""
+    yield from session.held.values()
+    last = session.turns[-1] if session.turns else None
+    if isinstance(last, PartialUserTurn):
+        yield from (call for call in last.calls if call.state not in FINAL)
+
+
+def call_of_token(session: Session, token: str) -> TrackedCall | None:
+    """Give the open call that is answered by a token."""
+    answerable = (call for call in open_calls(session) if call.state in ("deferred", "in_doubt"))
+    return next((call for call in answerable if call.continuation_token == token), None)
+
+
+def _place(call_id: str) -> tuple[int, int] | None:
+    """Read the turn's place and the call's index in it."""
+    turn, _, index = call_id.removeprefix("t").partition(".")
+    if len(call_id) > _LONGEST or not (turn.isdecimal() and index.isdecimal()):
+        return None
+    place = int(turn), int(index)
+    return place if f"t{place[0]}.{place[1]}" == call_id else None
+
+
+_LONGEST = 40
