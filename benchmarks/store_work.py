@@ -26,6 +26,8 @@ from wf_mcp.app import App
 from wf_mcp.config import Config, Redactor
 from wf_mcp.execution.means import Means
 from wf_mcp.execution.runs import RunDriver
+from wf_mcp.execution.sessions.driver import SessionDriver
+from wf_mcp.execution.sessions.opening import session_means
 from wf_mcp.operations import artifacts, deployments, runs
 from wf_mcp.sources.protocol import CallResult, SourceKind, SourceStatus
 from wf_mcp.sources.registry import SourceRegistry
@@ -128,7 +130,8 @@ async def application(home: Path, *, sqlite: bool = False) -> AsyncGenerator[App
         registry = SourceRegistry({"wf.std": StdSource("wf.std", clock), "bench": Bench()})
         means = Means(stores.runs, registry, clock, lambda: 0.0, Config().max_bytes)
         driver = RunDriver(means, tasks, lambda: secrets.randbits(RUN_ID_RANDOM_BITS))
-        yield App(home, Config(), clock, Redactor(), stores, registry, driver)
+        outside = session_means(stores, registry, Config(), Redactor(), environ={}, clock=clock)
+        yield App(home, Config(), clock, Redactor(), stores, registry, driver, SessionDriver(outside, tasks))
         tasks.cancel_scope.cancel()
 
 

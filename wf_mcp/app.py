@@ -17,6 +17,8 @@ from wf_core.ids import RUN_ID_RANDOM_BITS
 from wf_mcp.config import Config, InvalidConfig, Redactor, load_config
 from wf_mcp.execution.means import Means
 from wf_mcp.execution.runs import RunDriver
+from wf_mcp.execution.sessions.driver import SessionDriver
+from wf_mcp.execution.sessions.opening import session_means
 from wf_mcp.sources.registry import SourceRegistry
 
 _CHANCE = secrets.SystemRandom()
@@ -33,6 +35,7 @@ class App:
     stores: Stores
     registry: SourceRegistry
     runs: RunDriver
+    sessions: SessionDriver
 
     @classmethod
     @asynccontextmanager
@@ -46,8 +49,8 @@ class App:
     ) -> AsyncGenerator[Self]:
         """Read the configuration and make everything ready; sources are loaded and connected when they are first used.
 
-        `home` defaults to WF_HOME, else the user's data folder. At the end, runs under way are left as they were last
-        stored. Enter and leave in the same task.
+        `home` defaults to WF_HOME, else the user's data folder. At the end, runs and sessions are left as they
+        were last stored. Enter and leave in the same task.
 
         Raises:
             InvalidConfig: the configuration cannot be used.
@@ -62,8 +65,9 @@ class App:
         ):
             means = Means(stores.runs, registry, time, _CHANCE.random, settings.max_bytes)
             runs = RunDriver(means, tasks, lambda: secrets.randbits(RUN_ID_RANDOM_BITS))
+            outside = session_means(stores, registry, settings, redactor, environ=environ, clock=time)
             try:
-                yield cls(where, settings, time, redactor, stores, registry, runs)
+                yield cls(where, settings, time, redactor, stores, registry, runs, SessionDriver(outside, tasks))
             finally:
                 tasks.cancel_scope.cancel()
 

@@ -29,6 +29,8 @@ from wf_mcp.config import Config, Redactor
 from wf_mcp.execution import pins
 from wf_mcp.execution.means import Means
 from wf_mcp.execution.runs import Handle, RunDriver
+from wf_mcp.execution.sessions.driver import SessionDriver
+from wf_mcp.execution.sessions.opening import session_means
 from wf_mcp.operations import artifacts
 from wf_mcp.sources.protocol import CallFailed, CallResult, SourceKind, SourceState, SourceStatus, SourceUnavailable
 from wf_mcp.sources.registry import SourceRegistry
@@ -117,7 +119,9 @@ async def opened(
         means = Means(kept.runs, registry, time, lambda: 0.0, settings.max_bytes)
         numbers = iter(range(1, 1_000_000))
         driver = RunDriver(means, tasks, lambda: next(numbers))
-        yield App(Path("home"), settings, time, Redactor(), kept, registry, driver)
+        outside = session_means(kept, registry, settings, Redactor(), environ={}, clock=time)
+        sessions = SessionDriver(outside, tasks)
+        yield App(Path("home"), settings, time, Redactor(), kept, registry, driver, sessions)
         tasks.cancel_scope.cancel()
 
 
