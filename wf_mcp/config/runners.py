@@ -62,7 +62,7 @@ class Runner(ConfigRecord):
     env: dict[str, str] = {}
     """What the worker has in its environment beside PATH, LANG, HOME and TMPDIR; `${NAME}` is taken from ours."""
     cwd: str | None = None
-    """Where a process works, relative to the folder of the agent file; else in a fresh one. In a container, inside it."""
+    """Where a process works, relative to the folder of the agent file; else in a fresh one. Or one of the container."""
 
     image: str | None = Field(default=None, pattern=r"^[^\s-]\S*$")
     engine: Words = ["docker"]

@@ -44,11 +44,20 @@ def read_envelope(printed: bytes, token: str, redactor: Redactor) -> ToolResult:
     except EnvelopeError as exc:
         raise IsolationError(
             "isolation_output_invalid",
-            f"{redactor.text(exc.message)} The call may have had effects.",
+            f"{_explained(exc, printed, token, redactor)} The call may have had effects.",
             executed=True,
             hint=_HINT,
             details={"reason": exc.code},
         ) from None
+
+
+def _explained(error: EnvelopeError, printed: bytes, token: str, redactor: Redactor) -> str:
+    """Give the message of an error that quotes the beginning of what was printed, where a secret could be cut."""
+    try:
+        read_response(redactor.text(printed.decode("utf-8", "replace")).encode(), token)
+    except EnvelopeError as exc:
+        return presentable(exc.message, redactor)
+    return presentable(error.message, redactor)
 
 
 def _how(ended: Ended, killed: str) -> str:

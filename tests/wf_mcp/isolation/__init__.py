@@ -1,0 +1,1 @@
+"""Isolated calls, against real processes, real containers and real HTTP."""
