@@ -13,12 +13,14 @@ from typing import Annotated, Any, cast
 from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, ValidationError
 from pydantic.alias_generators import to_camel
 
-from wf_core.errors import NotJson, WfError
+from wf_core.calls.policy_data import read_policy
+from wf_core.errors import InvalidPolicy, NotJson, WfError
 from wf_core.ids import close_matches
 from wf_core.jsonvalue import JsonValue, loads
 from wf_core.sessions.models import ExecutionMode, YieldStrategy
 from wf_mcp.config.models import Config, ConfigRecord, SourceName
 from wf_mcp.config.problems import problems
+from wf_mcp.config.runners import InvalidRunner, read_runner
 
 
 class InvalidAgent(WfError, ValueError):
@@ -52,6 +54,23 @@ def _read_pattern(pattern: str) -> str:
     return pattern
 
 
+def _check_policy(policy: dict[str, Any]) -> dict[str, Any]:
+    try:
+        read_policy(policy, "")
+    except InvalidPolicy as error:
+        faults = "; ".join(f"{issue['where'] or 'policy'}: {issue['message']}" for issue in error.issues)
+        raise ValueError(faults) from error
+    return policy
+
+
+def _check_runner(runner: dict[str, Any]) -> dict[str, Any]:
+    try:
+        read_runner(runner)
+    except InvalidRunner as error:
+        raise ValueError("; ".join(error.details["problems"])) from error
+    return runner
+
+
 ToolPattern = Annotated[str, AfterValidator(_read_pattern)]
 """`source.capability`, with `*`, `?` and `[…]` for what may differ: `files.*`."""
 
@@ -69,16 +88,16 @@ class AgentFile(ConfigRecord):
     """`vendor:model`, or `scripted:FILE`, relative to the folder of the agent file."""
     tools: list[ToolPattern] = []
     execution_mode: ExecutionMode = "asynchronous"
-    tool_call_policy_config: dict[str, Any] = {}
-    """How calls run, as `wf_core.calls.read_policy` reads it. Empty: each at once."""
+    tool_call_policy_config: Annotated[dict[str, Any], AfterValidator(_check_policy)] = {}
+    """How calls run, as `wf_core.calls.policy_data` reads it. Empty: each at once."""
     max_concurrency: int = Field(default=1, ge=1)
     """How many calls of a turn run at the same time."""
     async_yield_strategy: Annotated[YieldStrategy, PlainValidator(_read_strategy)] = YieldStrategy()
     async_call_timeout_seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     max_turns: int = Field(default=50, ge=1)
     """How often the model is asked at most for one thing that the user says."""
-    runner: dict[str, Any] | None = None
-    """Where isolated calls run, as `wf_mcp.isolation` reads it."""
+    runner: Annotated[dict[str, Any], AfterValidator(_check_runner)] | None = None
+    """Where isolated calls run, as `wf_mcp.config.runners` reads it."""
 
 
 def load_agent(file: Path) -> AgentFile:

@@ -123,7 +123,9 @@ def _words(turn: UserTurn, *, media: bool) -> Iterator[UserPromptPart]:
     if turn.query is not None and turn.query.strip():
         said.append(turn.query)
     if said or not turn.results:
-        yield UserPromptPart(said or ["(no words)"])
+        texts = [each for each in said if isinstance(each, str)]
+        # Some servers take nothing but one text.
+        yield UserPromptPart(said if len(texts) < len(said) else "\n\n".join(texts) or "(no words)")
 
 
 def _notice(notice: Notice, *, media: bool) -> Iterator[UserContent]:
@@ -139,9 +141,10 @@ def _notice(notice: Notice, *, media: bool) -> Iterator[UserContent]:
 
 
 def _attachment(attachment: Attachment, *, media: bool) -> Iterator[UserContent]:
-    if attachment.filename and media:
+    file = _file(attachment.mime_type, attachment.base64_data, attachment.filename, media=media)
+    if attachment.filename and not isinstance(file, str):
         yield f"Attached file {attachment.filename} ({attachment.mime_type}):"
-    yield _file(attachment.mime_type, attachment.base64_data, attachment.filename, media=media)
+    yield file
 
 
 def _contents(content: Content, *, media: bool) -> Iterator[str | BinaryContent]:

@@ -23,7 +23,9 @@ from pydantic_ai.exceptions import (
 )
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models import Model, ModelRequestParameters, infer_model
+from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers import Provider, infer_provider
+from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.settings import ModelSettings
 
 from wf_core.calls.policy import ToolCall
@@ -74,8 +76,6 @@ def open_vendor(name: str, environ: Mapping[str, str]) -> Model:
     def provider(wanted: str) -> Provider[Any]:
         if wanted not in _OPENAI:
             return infer_provider(wanted)
-        from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415 - may not be installed
-
         key = environ.get("OPENAI_API_KEY")
         if not (key or base_url):
             raise UserError("The environment has no OPENAI_API_KEY.")
@@ -112,7 +112,7 @@ async def _ask(
         ) as stream:
             async for _ in stream:
                 pass
-            return _read(stream.get())
+            return _read(stream.get(), says_when_done=isinstance(model, OpenAIChatModel))
     except ModelAPIError as exc:
         return _failed(exc)
     except UnexpectedModelBehavior as exc:
@@ -122,10 +122,12 @@ async def _ask(
         return Failure("model_refused", f"The model cannot be asked this: {exc}", media=True)
 
 
-def _read(response: ModelResponse) -> ModelAnswer | Failure:
+def _read(response: ModelResponse, *, says_when_done: bool) -> ModelAnswer | Failure:
     text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
     calls = tuple(_call(part) for part in response.parts if isinstance(part, ToolCallPart))
-    if response.finish_reason is None and not (response.provider_details or {}).get("finish_reason"):
+    ended = (response.provider_details or {}).get("finish_reason") or response.usage.output_tokens
+    if response.finish_reason is None or (says_when_done and not ended):
+        # Where a connection carries no length, one that is cut looks like one that ended.
         return Failure("model_unavailable", "The model's answer ended before it was complete.", passing=True)
     if response.finish_reason == "content_filter" and not calls:
         return Failure("model_refused", "The vendor's content filter kept the model's answer back.")
