@@ -101,7 +101,8 @@ def answer(
         provider_id = _new_id(session, taken, call.provider_call_id, f"{turn}.{index}")
         taken.add(provider_id)
         asked.append(_asked(session, call, provider_id, deciding, context))
-    record(session, Answered(storable(text), tuple(asked), usage))
+    counted = Usage(max(0, usage.input_tokens), max(0, usage.output_tokens))
+    record(session, Answered(storable(text), tuple(asked), counted))
 
 
 def _storable(attachments: Sequence[Attachment]) -> tuple[Attachment, ...]:
