@@ -30,6 +30,7 @@ from tests.wf_artifacts.samples import (
 from wf_artifacts.errors import RunBusy
 from wf_artifacts.runs.models import RunRecord
 from wf_artifacts.runs.store import Claim
+from wf_artifacts.sessions.store import SessionClaim
 from wf_artifacts.stores import Stores, open_stores
 from wf_core.ids import ArtifactId, RunId
 
@@ -39,7 +40,7 @@ STOPS = 25
 BIRTHS = 200
 MOST_CHANGES_APART = 5
 """How many more changes one creation makes than another: the first key of a kind makes a folder."""
-HELD: list[Claim] = []
+HELD: list[Claim | SessionClaim] = []
 """Claims that are held until the process ends."""
 
 
@@ -242,10 +243,10 @@ COMMANDS: dict[str, Callable[[str], Any]] = {
 }
 
 
-def children(command: str, url: str) -> Any:
-    """Run a command in a process of its own, and give what it prints."""
+def children(command: str, url: str, *, module: str = "tests.wf_artifacts.children") -> Any:
+    """Run a command of a module in a process of its own, and give what it prints."""
     ran = subprocess.run(
-        [sys.executable, "-m", "tests.wf_artifacts.children", command, url],
+        [sys.executable, "-m", module, command, url],
         capture_output=True,
         check=True,
         timeout=50,

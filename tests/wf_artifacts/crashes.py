@@ -10,8 +10,9 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -176,26 +177,44 @@ async def come_next(stores: Stores) -> tuple[list[Any], list[str]]:
     return found, [fault.document async for fault in stores.examine()]
 
 
-def tell(folder: Path, url: str) -> Iterator[dict[str, Any]]:
+@dataclass(frozen=True)
+class Story:
+    """What happens to a store, act by act."""
+
+    acts: Sequence[tuple[str, Callable[[Stores], Awaitable[Any]]]]
+    picture: Callable[[Stores], Awaitable[Any]]
+    """Describes everything that is stored, so that it can be compared."""
+    come_next: Callable[[Stores], Awaitable[tuple[Any, list[str]]]]
+    """Describes what a crash left, goes on from there, and names what is not as it should be even then."""
+
+
+RUNS = Story(
+    [(act.__name__, lambda stores, act=act: act(stores.runs)) for act in STORY],
+    lambda stores: picture(stores.runs),
+    come_next,
+)
+
+
+def tell(folder: Path, url: str, story: Story) -> Iterator[dict[str, Any]]:
     """Go through the story, and give what was found after each crash."""
     home, copy = folder / "home", folder / "copy"
-    story, crash = url.format(home=home), url.format(home=copy)
-    before: list[Any] = []
-    for number, act in enumerate(STORY):
-        name = f"{number} {act.__name__}"
+    safe, crash = url.format(home=home), url.format(home=copy)
+    before: Any = []
+    for number, (act, work) in enumerate(story.acts):
+        name = f"{number} {act}"
         for moment in count():
             if home.exists():
                 shutil.copytree(home, copy)
-            died = dies(crash, act, moment)
+            died = dies(crash, work, moment)
             if died:
-                found, faults = over(crash, come_next)
+                found, faults = over(crash, story.come_next)
                 left = [*leftovers(copy), *faults]
                 yield {"act": name, "before": found == before, "left": left, "picture": found}
             shutil.rmtree(copy)
             if not died:
                 break
-        over(story, lambda stores, act=act: act(stores.runs))
-        before = over(story, lambda stores: picture(stores.runs))
+        over(safe, work)
+        before = over(safe, story.picture)
         yield {"act": name, "after": before}
 
 
@@ -209,12 +228,12 @@ def over(url: str, work: Callable[[Stores], Awaitable[Any]]) -> Any:
     return anyio.run(with_stores)
 
 
-def dies(url: str, act: Act, moment: int) -> bool:
-    """Do an act in a process that is killed at a moment of its changes. False where it has fewer."""
+def dies(url: str, work: Callable[[Stores], Awaitable[Any]], moment: int) -> bool:
+    """Do `work` in a process that is killed at a moment of its changes. False where it has fewer."""
     child = os.fork()
     if not child:
         with at_change(moment, die, moments=EVERY_MOMENT):
-            over(url, lambda stores: act(stores.runs))
+            over(url, work)
         os._exit(0)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     assert status in {0, -signal.SIGKILL}
@@ -228,4 +247,4 @@ def leftovers(home: Path) -> list[str]:
 
 if __name__ == "__main__":
     segments.SEGMENT_BYTES = SEGMENT_BYTES
-    json.dump(list(tell(Path(sys.argv[1]), sys.argv[2])), sys.stdout)
+    json.dump(list(tell(Path(sys.argv[1]), sys.argv[2], RUNS)), sys.stdout)

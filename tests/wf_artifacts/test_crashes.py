@@ -9,26 +9,34 @@ from typing import Any
 
 import pytest
 
-from tests.wf_artifacts.crashes import STORY
+from tests.wf_artifacts.crashes import RUNS, Story
+from tests.wf_artifacts.sessions.crashes import SESSIONS
+
+STORIES = {"tests.wf_artifacts.crashes": RUNS, "tests.wf_artifacts.sessions.crashes": SESSIONS}
 
 
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize(
-    ("url", "moments"), [("file://{home}", 400), ("sqlite:///{home}/wf.db", 40)], ids=["file", "sqlite"]
+    ("module", "url", "moments"),
+    [
+        ("tests.wf_artifacts.crashes", "file://{home}", 400),
+        ("tests.wf_artifacts.crashes", "sqlite:///{home}/wf.db", 40),
+        ("tests.wf_artifacts.sessions.crashes", "file://{home}", 130),
+        ("tests.wf_artifacts.sessions.crashes", "sqlite:///{home}/wf.db", 40),
+    ],
+    ids=["runs-file", "runs-sqlite", "sessions-file", "sessions-sqlite"],
 )
 def test_a_process_killed_at_any_moment_leaves_the_state_before_or_after(
-    memory_folder: Path, url: str, moments: int
+    memory_folder: Path, module: str, url: str, moments: int
 ) -> None:
     """Everything acknowledged is there, lists and claims work, and nothing temporary is left behind."""
     told = subprocess.run(
-        [sys.executable, "-m", "tests.wf_artifacts.crashes", str(memory_folder), url],
-        capture_output=True,
-        check=True,
-        timeout=170,
+        [sys.executable, "-m", module, str(memory_folder), url], capture_output=True, check=True, timeout=170
     )
     crashes: list[dict[str, Any]] = json.loads(told.stdout)
     after = {crash["act"]: crash["after"] for crash in crashes if "after" in crash}
-    assert len(after) == len(STORY)
+    story: Story = STORIES[module]
+    assert len(after) == len(story.acts)
     ends: dict[str, set[str]] = defaultdict(set)
     for crash in crashes:
         if "after" not in crash:
