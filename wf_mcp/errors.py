@@ -103,6 +103,7 @@ MEANINGS: Mapping[str, Meaning] = {
     "not_json": Meaning(ExitStatus.USAGE, 400),
     "invalid_input": Meaning(ExitStatus.USAGE, 422),
     "invalid_plan": Meaning(ExitStatus.USAGE, 422),
+    "invalid_agent": Meaning(ExitStatus.USAGE, 422),
     "invalid_policy": Meaning(ExitStatus.USAGE, 422),
     "invalid_result": Meaning(ExitStatus.USAGE, 422),
     "invalid_resume_payload": Meaning(ExitStatus.USAGE, 422),
@@ -115,6 +116,7 @@ MEANINGS: Mapping[str, Meaning] = {
     "deployment_not_found": Meaning(ExitStatus.USAGE, 404),
     "capability_not_found": Meaning(ExitStatus.USAGE, 404),
     "source_not_found": Meaning(ExitStatus.USAGE, 404),
+    "agent_not_found": Meaning(ExitStatus.USAGE, 404),
     "session_not_found": Meaning(ExitStatus.USAGE, 404),
     "call_not_found": Meaning(ExitStatus.USAGE, 404),
     # What exists does not allow it.
@@ -143,6 +145,11 @@ MEANINGS: Mapping[str, Meaning] = {
     "connection_lost": Meaning(ExitStatus.FAILED, 502),
     "output_invalid": Meaning(ExitStatus.FAILED, 502),
     "timeout": Meaning(ExitStatus.FAILED, 504),
+    # A model that was asked did not answer.
+    "model_answer_invalid": Meaning(ExitStatus.FAILED, 502),
+    "model_refused": Meaning(ExitStatus.FAILED, 502),
+    "model_unavailable": Meaning(ExitStatus.FAILED, 503),
+    "model_unusable": Meaning(ExitStatus.BLOCKED, 503),
     # The machine or this program.
     "state_corrupt": _FAULT,
     "illegal_transition": _FAULT,

@@ -8,7 +8,7 @@ import importlib
 import random
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +96,7 @@ class VendorModel:
         while True:
             answer: ModelAnswer | Failure = await vendors.ask_once(model, request, settings, media=media)
             if isinstance(answer, ModelAnswer):
-                return answer
+                return self._without_keys(answer)
             if answer.media:
                 media = False
                 continue
@@ -105,6 +105,11 @@ class VendorModel:
                 raise self._failed(answer, attempt) from None
             await self._sleep(wait)
             attempt += 1
+
+    def _without_keys(self, answer: ModelAnswer) -> ModelAnswer:
+        """Keep keys out of what is stored: a server may say anything."""
+        calls = (replace(call, arguments=self._redactor.json(call.arguments)) for call in answer.tool_calls)
+        return replace(answer, text=self._redactor.text(answer.text), tool_calls=tuple(calls))
 
     def _wait(self, failure: "Failure", attempt: int) -> float | None:
         """Give the seconds until the next attempt. None when there is none."""

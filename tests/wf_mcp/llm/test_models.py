@@ -149,6 +149,12 @@ async def test_a_key_is_in_no_log_and_no_error(caplog: pytest.LogCaptureFixture)
     assert set(server.keys) == {f"Bearer {KEY}"}
 
 
+async def test_a_key_that_a_model_says_is_not_passed_on() -> None:
+    answer, _ = await ask(says(f"It is {KEY}.", ("c1", "word_count", f'{{"text": "{KEY}"}}')))
+    assert isinstance(answer, ModelAnswer)
+    assert (answer.text, answer.tool_calls[0].arguments) == ("It is [redacted].", {"text": "[redacted]"})
+
+
 def test_the_keys_of_an_environment_are_known_by_their_names() -> None:
     environ = {
         "OPENAI_API_KEY": "sk-123456789", "AWS_SECRET_ACCESS_KEY": "abcdefghij", "HF_TOKEN": "hf_abcdefgh",
