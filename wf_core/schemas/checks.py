@@ -3,14 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import jsonschema_rs as js
 
 from wf_core.errors import InvalidSchema
 from wf_core.jsonvalue import JsonSchema, JsonValue, place
 from wf_core.schemas.engine import build, build_inside, describe
+from wf_core.schemas.explanation import Explainer, explainer
 from wf_core.schemas.faults import refusal, schema_issues
+from wf_core.schemas.pointers import pointer_to
 from wf_core.schemas.references import REFERENCES
 
 
@@ -29,17 +31,29 @@ class Problem:
 class Check:
     """A compiled schema. Values are strict JSON: they went through `jsonvalue.check` when they entered."""
 
-    __slots__ = ("_validator", "accepts")
+    __slots__ = ("_at", "_document", "_explainer", "_validator", "accepts")
 
-    def __init__(self, validator: js.Validator) -> None:
+    def __init__(self, validator: js.Validator, document: JsonSchema, at: str) -> None:
+        """Let `validator` judge by the schema that stands at `at`, a JSON Pointer, of a document."""
         self._validator = validator
+        self._document = document
+        self._at = at
+        self._explainer: Explainer | Literal["none needed"] | None = None
         self.accepts = validator.is_valid
         """`accepts(value) -> bool`: whether a value fits."""
 
     def problems(self, value: JsonValue, where: str, limit: int = 10) -> list[Problem]:
         """Say what keeps a value from fitting, the first `limit` problems; none when it fits."""
-        found = islice(self._validator.iter_errors(value), limit)
-        return [Problem(place(where, error.instance_path), describe(error)) for error in found]
+        if self.accepts(value):
+            return []
+        if self._explainer is None:
+            self._explainer = explainer(self._document, self._at) or "none needed"
+        if isinstance(self._explainer, Explainer):
+            found = self._explainer.problems(value, limit)
+        else:
+            errors = islice(self._validator.iter_errors(value), limit)
+            found = [(error.instance_path, describe(error)) for error in errors]
+        return [Problem(place(where, path), message) for path, message in found]
 
 
 class ElementCheck:
@@ -71,7 +85,9 @@ def compile_schema(schema: JsonSchema, at: Sequence[str] = ()) -> Check | None:
     if inner is True or (isinstance(inner, dict) and inner.keys() <= _ANNOTATIONS):
         return None
     try:
-        return Check(build(inner) if _stands_alone(inner, schema) else build_inside(schema, at))
+        if _stands_alone(inner, schema):
+            return Check(build(inner), inner, "")
+        return Check(build_inside(schema, at), schema, pointer_to(at))
     except ValueError as exc:
         issues = schema_issues(schema) or [refusal(exc)]
         shown = "; ".join(f"{issue.pointer or '/'}: {issue.message}" for issue in issues[:_SHOWN_ISSUES])

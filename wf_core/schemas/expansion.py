@@ -14,6 +14,8 @@ from wf_core.schemas.references import REFERENCES, resolver_at, resolver_of
 
 MOST_QUESTIONS = 10_000
 """About one value. Far more than schemas written for data ask."""
+PLAIN_QUESTIONS = 200
+"""About one value: so many and no more are asked by a schema whose ways can all be gone."""
 
 _SAME_VALUE = frozenset({"else", "if", "not", "then"})
 _SAME_VALUE_LISTED = frozenset({"allOf", "anyOf", "oneOf"})
@@ -33,7 +35,7 @@ def overgrown(document: dict[str, Any], places: Mapping[str, dict[str, Any]]) ->
 
     `places` holds every schema that is written in the document. All references must lead somewhere in it.
     """
-    graph = _Graph(document, places)
+    graph = Graph(document, places)
     loops = _visit(places, lambda place: graph.at(place).same_value)[1]
     if loops:
         return loops[0], "This schema refers back to itself without going into the value."
@@ -43,6 +45,18 @@ def overgrown(document: dict[str, Any], places: Mapping[str, dict[str, Any]]) ->
         if questions[place] > MOST_QUESTIONS:
             return place, f"With every reference followed, this asks more than {MOST_QUESTIONS} times about one value."
     return None
+
+
+def tangle(graph: "Graph", root: str) -> list[str] | None:
+    """Give every place that the schema at `root` leads to, if it leads back into itself or branches often, else None.
+
+    To go all its ways may take a time that is exponential in the depth of a value.
+    """
+    order, loops = _visit([root], lambda place: graph.at(place).everything)
+    questions: dict[str, int] = {}
+    for place in order:
+        questions[place] = graph.at(place).questions(questions)
+    return order if loops or questions[root] > PLAIN_QUESTIONS else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +80,7 @@ class _Node:
         return 1 + same_value * (_TIMES_UNEVALUATED if self.asks_again else 1) + every_part + one_part
 
 
-class _Graph:
+class Graph:
     """The schemas of a document and where each leads; those that only a reference tells to be schemas too."""
 
     def __init__(self, document: dict[str, Any], places: Mapping[str, dict[str, Any]]) -> None:
@@ -80,9 +94,25 @@ class _Graph:
             self._note_names(place, schema)
 
     def at(self, place: str) -> _Node:
+        """Give where the schema at a place leads."""
         if place not in self._nodes:
             self._nodes[place] = self._read(place)
         return self._nodes[place]
+
+    def schema(self, place: str) -> Any:
+        """Give what stands at a place, None where there is nothing."""
+        return _standing_at(self._document, place)
+
+    def targets(self, place: str, reference: object) -> list[str]:
+        """Give where a reference at a place may lead: which of several anchors of one name counts, the value tells."""
+        if not isinstance(reference, str):
+            return []
+        address, _, fragment = reference.partition("#")
+        fragment = from_fragment(fragment)
+        if fragment and not fragment.startswith("/"):
+            return self._anchors.get(fragment, [])
+        root = self._root_of(place, address)
+        return [] if root is None else [root + fragment]
 
     def _note_names(self, place: str, schema: dict[str, Any]) -> None:
         name = schema.get("$id", schema.get("id"))
@@ -104,8 +134,8 @@ class _Graph:
         same_value, every_part, one_part = list[str](), list[str](), list[str]()
         for keyword, value in known.items():
             here = place + pointer_to([keyword])
-            if keyword in REFERENCES and isinstance(value, str):
-                same_value += self._targets(place, value)
+            if keyword in REFERENCES:
+                same_value += self.targets(place, value)
             elif keyword in _SAME_VALUE:
                 same_value.append(here)
             elif keyword in _SAME_VALUE_LISTED or keyword in _SAME_VALUE_NAMED:
@@ -118,15 +148,6 @@ class _Graph:
                 every_part.append(here)
         asks_again = "unevaluatedItems" in known or "unevaluatedProperties" in known
         return _Node(tuple(same_value), tuple(every_part), tuple(one_part), asks_again)
-
-    def _targets(self, place: str, reference: str) -> list[str]:
-        """Give where a reference may lead: which of several anchors of one name counts is known only to the value."""
-        address, _, fragment = reference.partition("#")
-        fragment = from_fragment(fragment)
-        if fragment and not fragment.startswith("/"):
-            return self._anchors.get(fragment, [])
-        root = self._root_of(place, address)
-        return [] if root is None else [root + fragment]
 
     def _root_of(self, place: str, address: str) -> str | None:
         """Give the place of the schema that an address names where it stands at a place; an empty one names its own."""

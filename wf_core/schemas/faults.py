@@ -40,7 +40,7 @@ def schema_issues(schema: object) -> list[SchemaIssue]:
     if not isinstance(schema, dict):
         return [SchemaIssue("", "invalid_schema", f"A schema is an object or a boolean, not {shown(schema)}.")]
     document = cast("dict[str, Any]", schema)
-    schemas = dict(_schemas(document))
+    schemas = dict(schemas_in(document))
     issues = [
         *_dialect_issues(document),
         *_metaschema_issues(document),
@@ -171,13 +171,13 @@ def _leads_inside(address: str, resolver: js.Resolver, inside: set[str]) -> bool
         return False
 
 
-def _schemas(schema: object, pointer: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+def schemas_in(schema: object, pointer: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield a schema and every schema written inside it, each with its place."""
     if isinstance(schema, dict):
         known = cast("dict[str, Any]", schema)
         yield pointer, known
         for steps, inner in _members(known):
-            yield from _schemas(inner, pointer + pointer_to(steps))
+            yield from schemas_in(inner, pointer + pointer_to(steps))
 
 
 def _members(schema: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], Any]]:

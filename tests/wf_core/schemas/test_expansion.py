@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from wf_core.schemas import schema_issues
+from wf_core.schemas.expansion import Graph, tangle
+from wf_core.schemas.faults import schemas_in
 
 Schema = dict[str, Any]
 
@@ -82,3 +84,20 @@ def test_a_loop_that_does_not_go_into_the_value_is_refused(schema: Schema) -> No
 )
 def test_wide_deep_and_recursive_schemas_of_data_are_taken(schema: Schema) -> None:
     assert schema_issues(schema) == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "places"),
+    [
+        ({"properties": {"a": {"type": "string"}}}, None),
+        (chain(5, '{"allOf": [{"properties": {"a": ~}}, {"properties": {"a": ~}}]}'), None),
+        (chain(9, '{"allOf": [{"properties": {"a": ~}}, {"properties": {"a": ~}}]}'), 47),
+        ({"items": {"$ref": "#"}}, 2),
+        ({"$ref": "#/parts/a", "parts": {"a": {"items": {"$ref": "#/parts/a"}}}}, 3),
+    ],
+)
+def test_a_schema_that_leads_back_or_branches_often_gives_the_places_it_leads_to(
+    schema: Schema, places: int | None
+) -> None:
+    found = tangle(Graph(schema, dict(schemas_in(schema))), "")
+    assert (found and len(found)) == places
