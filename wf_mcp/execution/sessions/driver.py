@@ -35,6 +35,7 @@ from wf_mcp.execution.sessions.errors import (
     SessionAdvancingFailed,
     SessionBlocked,
 )
+from wf_mcp.execution.sessions.going import Going
 from wf_mcp.execution.sessions.held import HeldSession
 from wf_mcp.execution.sessions.live import Goal, LiveSession, Poked
 from wf_mcp.execution.sessions.loading import Sessions
@@ -79,10 +80,8 @@ class SessionDriver:
 
     def __init__(self, means: SessionMeans, tasks: TaskGroup) -> None:
         self.means = means
-        self.keeping = False
-        """Whether this process goes on by itself with sessions that say so; see `keeping`."""
-        self.waiting: dict[SessionId, tuple[str, ...]] = {}
-        """The tokens of sessions that were put to rest here and are to go on by themselves."""
+        self.going = Going(means, tasks, lambda session_id: self._serve(session_id, _Wish("end")))
+        """Which sessions go on by themselves."""
         self.doors: dict[str, TellParent] = {"session": self._tell_session}
         """How the answer of a session is told to who waits for it, by its kind."""
         self.run_door: Callable[[str, str], Awaitable[None]] | None = None
@@ -100,6 +99,10 @@ class SessionDriver:
     def handle(self, session_id: SessionId) -> SessionHandle:
         """Give what it takes to wait for a session."""
         return SessionHandle(session_id, self._live.get(session_id))
+
+    def advances(self, session_id: SessionId) -> bool:
+        """Tell whether this process advances a session right now."""
+        return session_id in self._live
 
     async def create(
         self,
@@ -204,8 +207,8 @@ class SessionDriver:
         live = self._live.get(session_id)
         if live is not None:
             live.post(Poked())
-        elif self.keeping:
-            self._tasks.start_soon(self._go_on, session_id)
+        else:
+            self.going.go_on(session_id)
 
     async def deliver(self, token: str, delivery: Delivery, *, principal: str | None, by_model: bool = False) -> str:
         """Deliver to a call that waits, and give the id of its session or run. It is stored when this returns.
@@ -317,7 +320,7 @@ class SessionDriver:
     def _launch(self, held: HeldSession, wish: _Wish) -> None:
         live = LiveSession(held, wish.goal, asks_again=wish.asks_again)
         self._live[live.session_id] = live
-        self.waiting.pop(live.session_id, None)
+        self.going.waiting.pop(live.session_id, None)
         self._tasks.start_soon(self._drive, live)
 
     async def _drive(self, live: LiveSession) -> None:
@@ -342,32 +345,11 @@ class SessionDriver:
             self._sessions.remember(held)
         await held.leave()
         del self._live[live.session_id]
-        if held.record.auto and held.record.status == "waiting":
-            tokens = tuple(call.token for call in held.record.pending if call.token is not None)
-            self.waiting[live.session_id] = tokens
-            if self.keeping and fault is None:
-                self._tasks.start_soon(self._look_again, live, tokens)
+        if fault is None:
+            self.going.rests(held.record, stepped=live.goal == "step")
+            if not live.is_quiet:
+                self.going.go_on(live.session_id)
         live.end()
-
-    async def _look_again(self, live: LiveSession, tokens: tuple[str, ...]) -> None:
-        """Go on with what was delivered between the last look and the end of the claim."""
-        with suppress(WfError):
-            found = await self.means.continuations.deliveries(tokens, now=self.means.clock.now())
-            if found or not live.is_quiet:
-                await self.poke(live.session_id)
-
-    async def _go_on(self, session_id: SessionId) -> None:
-        """Go on with a session by itself, if it says so. What goes wrong is logged."""
-        try:
-            record = await self.means.sessions.load_record(session_id)
-            if record.auto and record.status in {"waiting", "ready", "running"}:
-                await self._serve(session_id, _Wish("end"))
-        except SessionBusy:
-            return  # who holds it looks again when it lets go
-        except WfError as error:
-            logger.warning("The session %s is left as it is: %s", session_id, error)
-        except Exception:
-            logger.exception("Going on with the session %s failed", session_id)
 
     async def _tell(self, parent: Parent, result: ToolResult) -> None:
         door = self.doors.get(parent.kind)

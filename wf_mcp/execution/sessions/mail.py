@@ -9,7 +9,7 @@ import logging
 from wf_artifacts.calls.models import ContinuationKind, Waiting
 from wf_artifacts.errors import CallNotFound
 from wf_core.calls.policy import Defer, RunIsolated, bare
-from wf_core.calls.results import read_result
+from wf_core.calls.results import read_result, text_result
 from wf_core.calls.tracked import TrackedCall
 from wf_core.errors import WrongAnswerKind
 from wf_core.sessions import (
@@ -124,11 +124,12 @@ async def _take(held: HeldSession, call: TrackedCall, waiting: Waiting) -> None:
     try:
         check_delivery(call, given)
     except WrongAnswerKind as error:
-        # It was delivered at the very moment at which the call came to wait for another kind.
-        logger.warning("What was delivered to the call %s is left aside: %s", call.id, error)
+        # It came past the door, or at the very moment at which the call came to wait for another kind.
+        logger.warning("What was delivered to the call %s does not fit: %s", call.id, error)
         if await withdraw(held, call):
             await announce(held, call, _kind(call))
-        return
+            return
+        given = Delivered(text_result(f"The call was not carried out: {error.message}", error=True))
     wake_session(held.session, [(waiting.token, given)])
     if isinstance(given, Delivered):
         cached = CachedCalls(held.means.cache, held.means.clock)

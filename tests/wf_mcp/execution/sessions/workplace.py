@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ def tool(name: str, *, source: str = "ops", hints: Hints | None = None) -> ToolD
 
 def calling(*calls: str | tuple[str, dict[str, Any]], text: str = "") -> dict[str, Any]:
     """Make an answer of the model that asks for calls: `name`, or `(name, arguments)`."""
-    named = [(call, {}) if isinstance(call, str) else call for call in calls]
+    named: list[tuple[str, dict[str, Any]]] = [(call, {}) if isinstance(call, str) else call for call in calls]
     return {"text": text, "toolCalls": [{"name": name, "arguments": arguments} for name, arguments in named]}
 
 
@@ -96,9 +97,13 @@ async def isolated(app: App, session_id: SessionId) -> SessionView:
 
 async def delivered(app: App, token: str, result: JsonValue = None, *, kind: Any = "result", **how: Any) -> str:
     """Deliver to a call as somebody outside."""
-    now = app.clock.now()
-    delivery = Delivery(kind=kind, result=result, channel="test", principal=ME, delivered_at=now)
+    delivery = result_of(result, kind=kind, at=app.clock.now())
     return await app.sessions.deliver(token, delivery, principal=ME, **how)
+
+
+def result_of(result: JsonValue, *, kind: Any = "result", at: datetime | None = None) -> Delivery:
+    moment = at or datetime(2026, 11, 30, tzinfo=UTC)
+    return Delivery(kind=kind, result=result, channel="test", principal=ME, delivered_at=moment)
 
 
 def told(view: SessionView, turn: int = -2) -> list[str]:

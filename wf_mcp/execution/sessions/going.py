@@ -1,0 +1,81 @@
+"""Sessions that go on by themselves: which of those that rest are to, and one try to go on with one.
+
+When it is tried is the business of `driver`, for what is delivered through this process, and of `keeping`.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+
+from anyio.abc import TaskGroup
+
+from wf_artifacts.errors import SessionBusy
+from wf_artifacts.sessions.models import SessionRecord
+from wf_core.errors import WfError
+from wf_core.ids import SessionId
+from wf_mcp.execution.sessions.means import SessionMeans
+
+logger = logging.getLogger(__name__)
+
+
+class Going:
+    """The sessions at rest that this process is to go on with."""
+
+    def __init__(self, means: SessionMeans, tasks: TaskGroup, resume: Callable[[SessionId], Awaitable[object]]) -> None:
+        self.keeping = False
+        """Whether this process goes on with sessions by itself at all: a server does, a command does not."""
+        self.waiting: dict[SessionId, tuple[str, ...]] = {}
+        """The tokens of sessions that wait, and are to go on when one of them is answered."""
+        self._means = means
+        self._tasks = tasks
+        self._resume = resume
+        self._left: dict[SessionId, datetime] = {}
+        """Sessions that could not go on, and when each was stored as it is."""
+
+    def rests(self, record: SessionRecord, *, stepped: bool) -> None:
+        """Note that a session is put to rest here. One that was advanced by a step is not gone on with at once."""
+        tokens = tuple(call.token for call in record.pending if call.token is not None)
+        if record.auto and record.status == "waiting":
+            self.waiting[record.session_id] = tokens
+        if self.keeping and record.auto and not stepped:
+            self._tasks.start_soon(self._look_again, record, tokens)
+
+    def go_on(self, session_id: SessionId) -> None:
+        """Try to go on with a session, if it says so. Who asks does not wait for it, and hears of no failure."""
+        if self.keeping:
+            self._tasks.start_soon(self._go_on, session_id)
+
+    async def _look_again(self, record: SessionRecord, tokens: tuple[str, ...]) -> None:
+        """Go on where something was delivered between the last look and the end of the claim."""
+        try:
+            found = await self._means.continuations.deliveries(tokens, now=self._means.clock.now())
+        except WfError as error:
+            logger.warning("It cannot be looked for what was delivered to %s: %s", record.session_id, error)
+        else:
+            if found or _can_go_on(record):
+                await self._go_on(record.session_id, ready_too=True)
+
+    async def _go_on(self, session_id: SessionId, *, ready_too: bool = False) -> None:
+        stored_at, tokens = None, ()
+        try:
+            record = await self._means.sessions.load_record(session_id)
+            stored_at = record.updated_at
+            tokens = self.waiting.pop(session_id, ())
+            if record.auto and (record.status == "waiting" or (ready_too and _can_go_on(record))):
+                await self._resume(session_id)
+            self._left.pop(session_id, None)
+        except SessionBusy:
+            # Who holds it may be a command, which does not go on when it lets go: look again.
+            self.waiting.setdefault(session_id, tokens)
+        except WfError as error:
+            if self._left.get(session_id) != stored_at or stored_at is None:
+                logger.warning("The session %s is left as it is: %s", session_id, error)
+            if stored_at is not None:
+                self._left[session_id] = stored_at
+        except Exception:
+            logger.exception("Going on with the session %s failed", session_id)
+
+
+def _can_go_on(record: SessionRecord) -> bool:
+    """Tell whether a session at rest has something to do that did not fail the last time."""
+    return record.status == "ready" and record.error is None

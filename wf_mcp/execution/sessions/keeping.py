@@ -1,0 +1,129 @@
+"""Going on with sessions by itself: those whose calls were answered elsewhere, and those whose process is gone.
+
+What is delivered through this process is taken at once, by `driver`; here it is looked for what came another way.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Mapping
+from typing import NoReturn
+
+import anyio
+
+from wf_artifacts.errors import SessionBusy
+from wf_core.errors import WfError
+from wf_core.ids import SessionId
+from wf_mcp.execution.sessions.driver import SessionDriver
+
+logger = logging.getLogger(__name__)
+
+FIRST_LOOK_SECONDS = 0.5
+"""How long after its start a server looks for sessions: its client is answered before."""
+
+LOOK_SECONDS = 1.0
+"""How often it is looked for what other processes delivered."""
+
+LOOK_AROUND_SECONDS = 15.0
+"""How often it is looked for sessions that other processes left, waiting or abandoned."""
+
+SHARE = 10
+"""Looking takes at most one part in so many of the time, however much there is to look at."""
+
+MOST_ATTEMPTS = 4
+"""How often one server tries to go on with one abandoned session unasked. Resuming it tries again."""
+
+AT_ONCE = 8
+"""Sessions that are taken over at the same time."""
+
+PAGE = 100
+
+
+async def keep_going(driver: SessionDriver) -> NoReturn:
+    """Go on with sessions, now and again, for as long as a server serves. What goes wrong is logged."""
+    driver.going.keeping = True
+    attempts: Counter[SessionId] = Counter()
+    await anyio.sleep(FIRST_LOOK_SECONDS)
+    around_at = anyio.current_time()
+    while True:
+        began = anyio.current_time()
+        try:
+            if began >= around_at:
+                around_at = began + LOOK_AROUND_SECONDS
+                await look_around(driver)
+                await _take_over_some(driver, attempts)
+            await look(driver)
+        except WfError as error:
+            logger.warning("Sessions cannot be looked for: %s", error)
+        took = anyio.current_time() - began
+        await anyio.sleep(max(LOOK_SECONDS, SHARE * took))
+
+
+async def look(driver: SessionDriver) -> None:
+    """Go on with the waiting sessions to which something was delivered.
+
+    Raises:
+        StoreUnavailable: it cannot be looked for.
+    """
+    waiting = dict(driver.going.waiting)
+    owner = {token: session_id for session_id, tokens in waiting.items() for token in tokens}
+    if not owner:
+        return
+    found = await driver.means.continuations.deliveries(owner, now=driver.means.clock.now())
+    for session_id in dict.fromkeys(owner[one.token] for one in found):
+        await driver.poke(session_id)
+
+
+async def look_around(driver: SessionDriver) -> None:
+    """Find the waiting sessions that are to go on by themselves, whoever put them to rest.
+
+    Raises:
+        StoreUnavailable: they cannot be looked for.
+    """
+    known = set(driver.going.waiting)
+    found: dict[SessionId, tuple[str, ...]] = {}
+    cursor = None
+    while True:
+        page = await driver.means.sessions.list_sessions(principal=None, status="waiting", cursor=cursor, limit=PAGE)
+        for record in page.items:
+            if record.auto:
+                found[record.session_id] = tuple(call.token for call in record.pending if call.token is not None)
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    waiting = driver.going.waiting
+    for session_id in known - found.keys():
+        waiting.pop(session_id, None)
+    for session_id, tokens in found.items():
+        # What this process put to rest meanwhile is newer than what was read.
+        if not driver.advances(session_id) and (session_id in known or session_id not in waiting):
+            waiting[session_id] = tokens
+
+
+async def take_over(driver: SessionDriver, session_ids: list[SessionId]) -> Mapping[SessionId, WfError]:
+    """Take each of these abandoned sessions over, and give those that are left, with the reason.
+
+    One that another process takes over meanwhile is not among them.
+    """
+    left: dict[SessionId, WfError] = {}
+    limit = anyio.CapacityLimiter(AT_ONCE)
+
+    async def attempt(session_id: SessionId) -> None:
+        async with limit:
+            try:
+                await driver.take_over(session_id)
+            except SessionBusy:
+                return
+            except WfError as error:
+                logger.warning("The session %s is left as it is: %s", session_id, error)
+                left[session_id] = error
+
+    async with anyio.create_task_group() as tasks:
+        for session_id in session_ids:
+            tasks.start_soon(attempt, session_id)
+    return left
+
+
+async def _take_over_some(driver: SessionDriver, attempts: Counter[SessionId]) -> None:
+    found = [one for one in await driver.means.sessions.abandoned() if attempts[one] < MOST_ATTEMPTS]
+    attempts.update(found)
+    await take_over(driver, found)
