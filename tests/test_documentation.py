@@ -3,19 +3,26 @@
 import json
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import typer
 
 from wf_core.std.capabilities import STD
 from wf_core.validation import read_plan
+from wf_mcp import agents
 from wf_mcp.cli.main import app
+from wf_mcp.config.agents import AgentFile, parse_agent
+from wf_mcp.config.load import parse_config
 from wf_mcp.errors import MEANINGS
+from wf_mcp.llm.protocol import ModelFault
+from wf_mcp.llm.scripted import Script
 from wf_mcp.server.tools import TOOLSETS, tools_of
 
 ROOT = Path(__file__).parent.parent
 SURFACE = ROOT / "docs" / "surface.md"
 PLAN_FORMAT = ROOT / "docs" / "plan-format.md"
+AGENTS = ROOT / "docs" / "agents.md"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 # In code, a command stands at the beginning of a span or a line, or after a prompt or `&&`.
@@ -86,6 +93,24 @@ def test_the_plan_in_the_documentation_is_valid() -> None:
     assert example is not None
     report = read_plan(json.loads(example.group(1)))
     assert report.issues == []
+
+
+def test_the_agent_the_configuration_and_the_script_in_the_documentation_are_valid() -> None:
+    agent, configuration, script = re.findall(r"```json\n(.*?)```", AGENTS.read_text(encoding="utf-8"), re.DOTALL)
+    assert parse_agent(agent, name="agent").slug in parse_config(configuration.encode()).agents
+    assert len(Script.model_validate(json.loads(script)).answers) == 2
+
+
+def test_every_key_of_an_agent_file_is_documented() -> None:
+    table, _, _ = AGENTS.read_text(encoding="utf-8").partition("## Tools")
+    documented = set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
+    assert documented == {field.alias for field in AgentFile.model_fields.values()}
+
+
+def test_every_fault_of_a_model_and_every_combinator_is_documented() -> None:
+    assert first_cells(section(AGENTS, "Models")) == set(get_args(ModelFault))
+    combinators = {name for name in vars(agents) if name.startswith("with_")}
+    assert set(re.findall(r"`(with_\w+)`", section(AGENTS, "In Python"))) == combinators
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
