@@ -9,10 +9,15 @@ from typing import Any
 
 import pytest
 
+from tests.wf_artifacts.calls.crashes import CALLS_STORY
 from tests.wf_artifacts.crashes import RUNS, Story
 from tests.wf_artifacts.sessions.crashes import SESSIONS
 
-STORIES = {"tests.wf_artifacts.crashes": RUNS, "tests.wf_artifacts.sessions.crashes": SESSIONS}
+STORIES = {
+    "tests.wf_artifacts.crashes": RUNS,
+    "tests.wf_artifacts.sessions.crashes": SESSIONS,
+    "tests.wf_artifacts.calls.crashes": CALLS_STORY,
+}
 
 
 @pytest.mark.timeout(180)
@@ -23,8 +28,10 @@ STORIES = {"tests.wf_artifacts.crashes": RUNS, "tests.wf_artifacts.sessions.cras
         ("tests.wf_artifacts.crashes", "sqlite:///{home}/wf.db", 40),
         ("tests.wf_artifacts.sessions.crashes", "file://{home}", 130),
         ("tests.wf_artifacts.sessions.crashes", "sqlite:///{home}/wf.db", 40),
+        ("tests.wf_artifacts.calls.crashes", "file://{home}", 200),
+        ("tests.wf_artifacts.calls.crashes", "sqlite:///{home}/wf.db", 60),
     ],
-    ids=["runs-file", "runs-sqlite", "sessions-file", "sessions-sqlite"],
+    ids=["runs-file", "runs-sqlite", "sessions-file", "sessions-sqlite", "calls-file", "calls-sqlite"],
 )
 def test_a_process_killed_at_any_moment_leaves_the_state_before_or_after(
     memory_folder: Path, module: str, url: str, moments: int
