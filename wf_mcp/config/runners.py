@@ -83,7 +83,7 @@ class Runner(ConfigRecord):
     headers: dict[str, str] = {}
 
     timeout_seconds: float = Field(default=TIMEOUT_SECONDS, gt=0, allow_inf_nan=False)
-    """From the start to the answer, with everything that lies between."""
+    """From the start of the worker to its end."""
     max_output_bytes: int = Field(default=MAX_BYTES, gt=0)
     """Of the answer."""
     memory: Size | None = None

@@ -15,7 +15,7 @@ from wf_core.calls.results import ToolResult
 from wf_mcp.config.runners import Runner
 from wf_mcp.isolation.answers import read_answer
 from wf_mcp.isolation.bounded import Log
-from wf_mcp.isolation.errors import IsolationError, timed_out, unavailable
+from wf_mcp.isolation.errors import IsolationError, unavailable
 from wf_mcp.isolation.place import Place
 from wf_mcp.isolation.supervised import Command, Ended, run
 from wf_mcp.sources.boundary import presentable
@@ -38,7 +38,6 @@ async def execute(settings: Runner, place: Place, request: bytes, token: str, *,
             "Neither the agent's runner nor the call's isolation spec names an image.",
             "Write it as image in one of them.",
         )
-    deadline = anyio.current_time() + timeout_seconds
     container = _Container(settings, place, f"{NAME_PREFIX}{secrets.token_hex(16)}")
     log = Log(settings.image, place.redactor)
     # The engine makes a container also when nobody waits for it any more: then nobody would know of it.
@@ -46,15 +45,11 @@ async def execute(settings: Runner, place: Place, request: bytes, token: str, *,
         await container.create(_ENGINE_SECONDS if settings.pull == "never" else timeout_seconds)
     try:
         await anyio.lowlevel.checkpoint()
-        left = deadline - anyio.current_time()
-        if left <= 0:
-            error = timed_out(timeout_seconds)
-            raise IsolationError("isolation_timeout", error.message, executed=False, hint=error.hint)
-    except BaseException:
+    except anyio.get_cancelled_exc_class():
         with anyio.CancelScope(shield=True):
             await container.remove()
         raise
-    ended = await container.start(request, log, left)
+    ended = await container.start(request, log, timeout_seconds)
     if ended.exit_status not in (0, None) and not ended.stdout and await container.never_ran(log.last_line):
         said = presentable(log.last_line, place.redactor)
         raise unavailable(
@@ -121,7 +116,8 @@ class _Container:
         """Tell whether it is certain that the worker was not started: the engine knows of no start, and says so."""
         if "Error response from daemon" not in last_words and not last_words.startswith("Error:"):
             return False
-        words = ["events", "--since", "10m", "--until", "0s", "--format", "{{.Status}}"]
+        # Times are whole seconds, rounded down: up to a second from now is certain to be after the start.
+        words = ["events", "--since", "10m", "--until=-1s", "--format", "{{.Status}}"]
         filters = ["--filter", f"container={self._name}", "--filter", "type=container"]
         log = Log("docker events", self._place.redactor)
         try:

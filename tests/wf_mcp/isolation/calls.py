@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -62,6 +63,10 @@ class Marked:
     def left(self) -> list[str]:
         """Name every process that carries the mark."""
         return [" ".join(arguments) for arguments in processes(f"{MARK}={self.mark}").values()]
+
+    def wait_until_gone(self) -> None:
+        while self.left():
+            time.sleep(0.01)
 
     def kill_left(self) -> None:
         for process in processes(f"{MARK}={self.mark}"):

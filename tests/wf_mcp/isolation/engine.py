@@ -115,6 +115,8 @@ class Engine:
         root = folder / "root"
         for name in ("bin", "tmp", "tools", "etc"):
             (root / name).mkdir(parents=True)
+        # What is mounted there has the mode of the image's folder.
+        (root / "tmp").chmod(0o1777)
         busybox = shutil.which("busybox")
         assert busybox is not None
         shutil.copy(busybox, root / "bin" / "busybox")

@@ -1,4 +1,4 @@
-"""A worker that does what no worker should, as its first argument says."""
+"""A worker that does what no worker should, as its first argument says: the name of a function here."""
 
 import json
 import os
@@ -6,12 +6,20 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
+
+TOKEN = "call_0123456789ABCDEFGHJKMNPQRS"
+
+
+def write(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
 
 
 def answer(content: object = "done", token: str | None = None) -> None:
-    """Print a proper envelope."""
-    found = token if token is not None else json.loads(sys.stdin.buffer.read())["token"]
-    print(json.dumps({"token": found, "status": "success", "result": {"type": "json", "content": content}}), flush=True)
+    """Print a proper envelope, for the token that was given to it if none is named."""
+    found = token or json.loads(sys.stdin.buffer.read())["token"]
+    write(json.dumps({"token": found, "status": "success", "result": {"type": "json", "content": content}}))
 
 
 def stay(*, own_session: bool) -> None:
@@ -26,65 +34,94 @@ def stay(*, own_session: bool) -> None:
     assert [child.stdout.readline(), child.stdout.readline()] == [b"up\n"] * 2
 
 
-def main() -> None:  # noqa: C901  # one way each
-    match sys.argv[1]:
-        case "loud stderr":
-            sys.stderr.write("x" * 1_000_000 + "\n" + "last words\n")
-            answer()
-        case "never answers":
-            stay(own_session=False)
-            stay(own_session=True)
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)
-            time.sleep(600)
-        case "leaves children":
-            stay(own_session=False)
-            stay(own_session=True)
-            answer()
-        case "noise":
-            print("Loading…")
-            answer()
-        case "two envelopes":
-            answer("one")
-            answer("two", "other")
-        case "wrong token":
-            answer(token="call_other")
-        case "nothing":
-            sys.stdin.read()
-        case "exit 3":
-            answer()
-            sys.exit(3)
-        case "50 MB":
-            answer("x" * 50_000_000)
-        case "invalid JSON":
-            print('{"token": "call_0123456789ABCDEFGHJKMNPQRS", "status": ')
-        case "closes stdin":
-            os.close(0)
-            answer(token="call_0123456789ABCDEFGHJKMNPQRS")
-        case "never reads":
-            answer(token="call_0123456789ABCDEFGHJKMNPQRS")
-        case "kills itself":
-            sys.stderr.write("about to\n")
-            sys.stderr.flush()
-            os.kill(os.getpid(), signal.SIGKILL)
-        case "environment":
-            answer({"env": dict(os.environ), "cwd": os.getcwd(), "files": os.listdir()})  # noqa: PTH109, PTH208
-        case "memory":
-            answer(len(bytearray(300_000_000)))
-        case "processor":
-            while True:
-                pass
-        case "file":
-            with open("big", "wb") as file:  # noqa: PTH123
-                file.write(bytes(2_000_000))
-            answer()
-        case "waits for a reader":
-            with open(os.environ["FIFO"], "w", encoding="utf-8") as fifo:  # noqa: PTH123
-                fifo.write("up\n")
-                fifo.flush()
-                stay(own_session=True)
-                time.sleep(600)
-        case how:
-            raise AssertionError(how)
+def loud_stderr() -> None:
+    sys.stderr.write("x" * 1_000_000 + "\n" + "last words\n")
+    answer()
 
 
-main()
+def never_answers() -> None:
+    stay(own_session=False)
+    stay(own_session=True)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    time.sleep(600)
+
+
+def leaves_children() -> None:
+    stay(own_session=False)
+    stay(own_session=True)
+    answer()
+
+
+def noise() -> None:
+    write("Loading…")
+    answer()
+
+
+def two_envelopes() -> None:
+    answer("one")
+    answer("two", "other")
+
+
+def wrong_token() -> None:
+    answer(token="call_other")
+
+
+def nothing() -> None:
+    sys.stdin.read()
+
+
+def exit_3() -> None:
+    answer()
+    sys.exit(3)
+
+
+def fifty_megabytes() -> None:
+    answer("x" * 50_000_000)
+
+
+def invalid_json() -> None:
+    write('{"token": "call_0123456789ABCDEFGHJKMNPQRS", "status": ')
+
+
+def closes_stdin() -> None:
+    os.close(0)
+    answer(token=TOKEN)
+
+
+def never_reads() -> None:
+    answer(token=TOKEN)
+
+
+def kills_itself() -> None:
+    sys.stderr.write("about to\n")
+    sys.stderr.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def environment() -> None:
+    answer({"env": dict(os.environ), "cwd": str(Path.cwd()), "files": [path.name for path in Path.cwd().iterdir()]})
+
+
+def memory() -> None:
+    answer(len(bytearray(300_000_000)))
+
+
+def processor() -> None:
+    while True:
+        pass
+
+
+def file() -> None:
+    Path("big").write_bytes(bytes(2_000_000))
+    answer()
+
+
+def waits_for_a_reader() -> None:
+    with Path(os.environ["FIFO"]).open("w") as fifo:
+        fifo.write("up\n")
+        fifo.flush()
+        stay(own_session=True)
+        time.sleep(600)
+
+
+globals()[sys.argv[1].replace(" ", "_")]()

@@ -51,10 +51,10 @@ async def test_a_worker_that_answers_in_spite_of_all_is_heard(
         ("two envelopes", "isolation_output_invalid", "more than one answer"),
         ("wrong token", "isolation_output_invalid", "another token"),
         ("nothing", "isolation_output_invalid", "printed nothing"),
-        ("invalid JSON", "isolation_output_invalid", "no answer"),
+        ("invalid json", "isolation_output_invalid", "no answer"),
         ("exit 3", "isolation_failed", "ended with exit status 3 after it had answered"),
         ("kills itself", "isolation_failed", "was ended by SIGKILL, saying: about to"),
-        ("50 MB", "isolation_output_too_large", "more than 16000000 bytes"),
+        ("fifty megabytes", "isolation_output_too_large", "more than 16000000 bytes"),
     ],
 )
 async def test_a_worker_that_misbehaves_is_an_error_and_may_have_acted(
@@ -84,7 +84,7 @@ async def test_a_cancelled_call_leaves_no_process(marked: Marked, tmp_path: Path
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(execute, runner)
         with anyio.fail_after(40):
-            reading = await anyio.to_thread.run_sync(lambda: fifo.open())
+            reading = await anyio.to_thread.run_sync(fifo.open)
             with reading:
                 assert await anyio.to_thread.run_sync(reading.readline) == "up\n"
                 tasks.cancel_scope.cancel()
@@ -101,15 +101,17 @@ async def test_a_killed_server_leaves_no_process(marked: Marked, tmp_path: Path)
         f"anyio.run(execute, marked.misbehaving('waits for a reader', env={{'FIFO': {str(fifo)!r}}}))"
     )
     with anyio.fail_after(50):
-        server = subprocess.Popen([sys.executable, "-c", program], cwd=Path(__file__).parents[3])
-        reading = await anyio.to_thread.run_sync(lambda: fifo.open())
+        server = subprocess.Popen(  # noqa: ASYNC220  # nothing waits for it
+            [sys.executable, "-c", program], cwd=Path(__file__).parents[3]
+        )
+        reading = await anyio.to_thread.run_sync(fifo.open)
         with reading:
             assert await anyio.to_thread.run_sync(reading.readline) == "up\n"
             os.kill(server.pid, signal.SIGKILL)
             server.wait()
             assert await anyio.to_thread.run_sync(reading.read) == ""
-        while marked.left():
-            await anyio.sleep(0.01)  # the fifo closes a moment before the process is gone
+        # The fifo closes a moment before its process is gone.
+        await anyio.to_thread.run_sync(marked.wait_until_gone)
 
 
 @pytest.mark.parametrize(
