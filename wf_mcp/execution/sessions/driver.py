@@ -156,13 +156,17 @@ class SessionDriver:
 
         return await owned(self._tasks, create)
 
-    async def step(self, session_id: SessionId, *, principal: str | None = None) -> SessionHandle:
+    async def step(
+        self, session_id: SessionId, *, auto: bool | None = None, principal: str | None = None
+    ) -> SessionHandle:
         """Ask the model once, or make the calls of a turn up to where it yields; what was delivered is taken first.
+
+        `auto` says whether servers go on by themselves from now on.
 
         Raises:
             SessionNotFound, SessionBusy, SessionBlocked, StateError, StoreFull, StoreUnavailable: nothing was done.
         """
-        return await self._want(session_id, _Wish("step", principal=principal, asks_again=True))
+        return await self._want(session_id, _Wish("step", auto=auto, principal=principal, asks_again=True))
 
     async def resume(
         self,

@@ -67,7 +67,7 @@ async def view(means: SessionMeans, record: SessionRecord, session: Session) -> 
 
 def _pending(means: SessionMeans, session: Session, call: TrackedCall, waiting: Waiting) -> PendingCall:
     kept = waiting.continuation
-    reason = kept.reason
+    reason = call.reason or kept.reason
     if kept.kind == "isolated" and is_isolated(call) and runner_of(means, session, call) is None:
         reason = NO_RUNNER
     return PendingCall(
