@@ -19,8 +19,10 @@ from wf_artifacts.runs.files.keys import KEY, Key
 from wf_artifacts.runs.files.trace import SEGMENT_HEADER, Segment, SegmentHeader
 from wf_artifacts.runs.models import RECORD
 from wf_artifacts.runs.sql import CHECKPOINT
-from wf_artifacts.stores import open_stores
-from wf_core.ids import DeploymentId
+from wf_artifacts.sessions.files.folder import SESSION_HEAD, SessionHead
+from wf_artifacts.sessions.models import SESSION_RECORD, SessionRecord
+from wf_artifacts.stores import composite_sessions, open_stores
+from wf_core.ids import DeploymentId, session_id
 
 pytestmark = pytest.mark.anyio
 
@@ -34,6 +36,25 @@ HEAD_OF_BEGUN = Head(
     environment_digest="sha256:02",
     segment=Segment(number=1, first=0, length=300),
 )
+SESSION = SessionRecord.model_validate(
+    {
+        "session_id": session_id(BEGUN.created_at, 1),
+        "principal": "local",
+        "agent": "helper",
+        "status": "waiting",
+        "answer": "so far",
+        "error": {"code": "model_unavailable"},
+        "turns": 2,
+        "position": 5,
+        "auto": True,
+        "pending": [
+            {"call_id": "t2.0", "name": "fetch", "capability": "web.fetch", "state": "deferred", "token": "call_1"}
+        ],
+        "parent": {"kind": "run", "id": BEGUN.run_id},
+        "created_at": BEGUN.created_at,
+        "updated_at": BEGUN.updated_at,
+    }
+)
 DOCUMENTS: list[tuple[Any, Any]] = [
     (ARTIFACT, artifact()),
     (DEPLOYMENT, deployment()),
@@ -44,6 +65,8 @@ DOCUMENTS: list[tuple[Any, Any]] = [
     (SEGMENT_HEADER, SegmentHeader(run_id=BEGUN.run_id, first=0)),
     (INPUTS_HEADER, InputsHeader(run_id=BEGUN.run_id, checkpoint=1)),
     (CHECKPOINT, HEAD_OF_BEGUN.checkpoint),
+    (SESSION_RECORD, SESSION),
+    (SESSION_HEAD, SessionHead(record=SESSION, header_digest="sha256:03", events_bytes=400)),
     (KEY, Key(principal="local", deployment_id=DeploymentId("publish"), key="k", run_id=BEGUN.run_id)),
 ]
 FORMATS = {written.name: written for written, _ in DOCUMENTS}
@@ -99,6 +122,14 @@ async def test_two_stores_of_one_address_see_the_same(shared: Shared) -> None:
     assert await second.catalog.load_artifact(saved.artifact_id) == saved
     for stores in (first, second, second):
         await stores.close()
+
+
+async def test_several_stores_of_sessions_are_used_as_one() -> None:
+    target, other = open_stores("memory://").sessions, open_stores("memory://").sessions
+    await (await other.create(SESSION.model_copy(update={"position": 0}), b"{}")).release()
+    both = composite_sessions(target, other)
+    await (await both.claim(SESSION.session_id)).release()
+    assert await target.load(SESSION.session_id) == await both.load(SESSION.session_id)
 
 
 @pytest.mark.parametrize("scheme", ["postgresql", "postgres"])
