@@ -58,7 +58,10 @@ def _parser() -> argparse.ArgumentParser:
         "--config", type=Path, metavar="FILE", help="configuration (default: wf.json in this folder, else in the home)"
     )
     parser.add_argument(
-        "--toolsets", type=_toolsets, default=TOOLSETS, metavar="NAMES", help=f"default: {','.join(TOOLSETS)}"
+        "--toolsets",
+        type=_toolsets,
+        metavar="NAMES",
+        help=f"of {','.join(TOOLSETS)}; default: all, but sessions only where wf.json names an agent",
     )
     parser.add_argument(
         "--http",

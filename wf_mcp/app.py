@@ -56,7 +56,7 @@ class App:
             InvalidConfig: the configuration cannot be used.
         """
         where = home or default_home(environ)
-        settings = load_config(config, cwd=cwd or _working_folder(), home=where)
+        settings = configuration(where, config, cwd=cwd)
         time, redactor = clock or SystemClock(), Redactor()
         async with (
             open_stores(settings.store_url(where)) as stores,
@@ -70,6 +70,15 @@ class App:
                 yield cls(where, settings, time, redactor, stores, registry, runs, SessionDriver(outside, tasks))
             finally:
                 tasks.cancel_scope.cancel()
+
+
+def configuration(home: Path | None, file: Path | None = None, *, cwd: Path | None = None) -> Config:
+    """Read the configuration that a program over `home` has; see `load_config`.
+
+    Raises:
+        InvalidConfig: it cannot be used.
+    """
+    return load_config(file, cwd=cwd or _working_folder(), home=home or default_home(os.environ))
 
 
 def _working_folder() -> Path:

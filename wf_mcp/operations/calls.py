@@ -1,28 +1,44 @@
-"""Calls in doubt: the process that made them is gone, and whether they executed only a person can find out."""
+"""What the outside says of a call that waits: its result, that it failed, or that it may be carried out.
+
+A call belongs to a run, where it is in doubt or was put off, or to a session. Its token says whose it is.
+"""
 
 import re
 
-from wf_artifacts.errors import RunNotFound
+from wf_artifacts.calls.models import Delivery, DeliveryKind
+from wf_artifacts.errors import CallNotFound, RunNotFound
 from wf_artifacts.runs.models import RunRecord
+from wf_core.calls.results import read_result, result_to_json, text_result
 from wf_core.errors import CallAlreadyCompleted, PersonRequired, UnknownCall
-from wf_core.ids import RunId, is_run_id
+from wf_core.ids import RunId, SessionId, is_run_id
+from wf_core.jsonvalue import JsonValue
 from wf_core.runtime import Settlement
 from wf_mcp.app import App
 from wf_mcp.execution.live import Progress
-from wf_mcp.operations import summaries
+from wf_mcp.operations import session_summaries, summaries
 from wf_mcp.operations.caller import LOCAL_MODEL, Caller
 from wf_mcp.operations.checks import check_wait, storable
 from wf_mcp.operations.models import PendingCall, RunSummary
+from wf_mcp.operations.session_models import SessionSummary
 
-_TOKEN = re.compile(r"call_([0-9A-Z]+)_(c[1-9][0-9]*)")
+_RUN_TOKEN = re.compile(r"call_([0-9A-Z]+)_(c[1-9][0-9]*)")
+
+_REFUSED = "It was refused."
 
 
 async def inspect_call(app: App, *, token: str, caller: Caller = LOCAL_MODEL) -> PendingCall:
-    """Show a call in doubt: its step, its arguments, and when it began.
+    """Show a call that waits: its arguments, since when, and for what.
 
     Raises:
-        UnknownCall, CallAlreadyCompleted: no such call is in doubt.
+        UnknownCall, CallNotFound, CallAlreadyCompleted: no such call waits.
     """
+    if not _is_of_run(token):
+        session_id = await _session_of(app, token, caller)
+        view = await app.sessions.view(session_id, principal=caller.principal)
+        waiting = [call for call in view.pending if call.token == token]
+        if not waiting:
+            raise _ended(token, f"inspect_session(session_id={session_id!r}) shows where the session stands.")
+        return session_summaries.pending_call(waiting[0])
     record, call_id = await _find(app, token, caller)
     return next(call for call in summaries.pending_calls(record) if call.token.endswith(f"_{call_id}"))
 
@@ -36,17 +52,22 @@ async def complete_call(
     wait_seconds: float = 25,
     caller: Caller = LOCAL_MODEL,
     progress: Progress | None = None,
-) -> RunSummary:
-    """Say that a call was carried out and gave `result`, and wait for at most `wait_seconds` until its run stops.
+) -> RunSummary | SessionSummary:
+    """Deliver the result of a call. It is stored when this returns; the first that was delivered stays.
+
+    A run goes on, and is waited for up to `wait_seconds`. A session goes on by itself if it is told to.
 
     Raises:
-        UnknownCall, CallAlreadyCompleted: no such call is in doubt.
+        UnknownCall, CallNotFound, CallAlreadyCompleted, CallAnswered, CallExpired: no such call waits (any more).
+        WrongAnswerKind: it waits for something else: an approval is no result.
         PersonRequired: only a person says what became of a call in doubt.
         InvalidResult, TooLarge: the capability cannot have given that.
         RunBlocked, RunBusy, StoreFull, StoreUnavailable: the word was not taken.
     """
-    settlement = Settlement("completed", outcome, storable(app, "result", result))
-    return await _settle(app, token, settlement, wait_seconds, caller, progress)
+    given = storable(app, "result", result)
+    if not _is_of_run(token):
+        return await _deliver(app, token, "result", result_to_json(read_result(given)), caller)
+    return await _settle(app, token, Settlement("completed", outcome, given), wait_seconds, caller, progress)
 
 
 async def fail_call(
@@ -57,15 +78,18 @@ async def fail_call(
     wait_seconds: float = 25,
     caller: Caller = LOCAL_MODEL,
     progress: Progress | None = None,
-) -> RunSummary:
-    """Say that a call failed; its step fails, or takes its route `error`.
+) -> RunSummary | SessionSummary:
+    """Say that a call failed, or refuse it; a step fails or takes its route `error`, a model is told.
 
     Raises:
         WfError: as `complete_call`.
     """
     storable(app, "error", error)
-    settlement = Settlement("failed", message=None if error is None else app.redactor.text(error))
-    return await _settle(app, token, settlement, wait_seconds, caller, progress)
+    said = None if error is None else app.redactor.text(error)
+    if not _is_of_run(token):
+        failed = result_to_json(text_result(said or _REFUSED, error=True))
+        return await _deliver(app, token, "result", failed, caller)
+    return await _settle(app, token, Settlement("failed", message=said), wait_seconds, caller, progress)
 
 
 async def retry_call(
@@ -75,13 +99,39 @@ async def retry_call(
     wait_seconds: float = 25,
     caller: Caller = LOCAL_MODEL,
     progress: Progress | None = None,
-) -> RunSummary:
-    """Let a call be made again, whether or not it was carried out.
+) -> RunSummary | SessionSummary:
+    """Let a call in doubt be made again, whether or not it was carried out.
 
     Raises:
         WfError: as `complete_call`.
     """
+    if not _is_of_run(token):
+        return await _deliver(app, token, "retry", None, caller)
     return await _settle(app, token, Settlement("retry"), wait_seconds, caller, progress)
+
+
+async def approve_call(app: App, *, token: str, caller: Caller = LOCAL_MODEL) -> RunSummary | SessionSummary:
+    """Allow a call that waits for a person's approval; it is carried out when its session goes on.
+
+    Raises:
+        WfError: as `complete_call`.
+    """
+    return await _deliver(app, token, "approval", None, caller)
+
+
+async def _deliver(
+    app: App, token: str, kind: DeliveryKind, result: JsonValue, caller: Caller
+) -> RunSummary | SessionSummary:
+    delivery = Delivery(
+        kind=kind,
+        result=result,
+        channel=caller.channel,
+        principal=caller.principal,
+        delivered_at=app.clock.now(),
+    )
+    owner = await app.sessions.deliver(token, delivery, principal=caller.principal, by_model=not caller.person)
+    view = await app.sessions.view(SessionId(owner), principal=caller.principal)
+    return session_summaries.summary(await session_summaries.detail(app, view))
 
 
 async def _settle(
@@ -100,11 +150,20 @@ async def _settle(
     return await summaries.summarize(app, await app.stores.runs.load(record.run_id, principal=caller.principal))
 
 
+async def _session_of(app: App, token: str, caller: Caller) -> SessionId:
+    waiting = await app.stores.continuations.load(token, principal=caller.principal, now=app.clock.now())
+    return SessionId(waiting.continuation.session_id)
+
+
+def _is_of_run(token: str) -> bool:
+    return _RUN_TOKEN.fullmatch(token) is not None
+
+
 async def _find(app: App, token: str, caller: Caller) -> tuple[RunRecord, str]:
-    """Give the run of a call in doubt, and the call's id in it."""
-    match = _TOKEN.fullmatch(token)
+    """Give the run of a call, and the call's id in it."""
+    match = _RUN_TOKEN.fullmatch(token)
     if match is None or not is_run_id(f"run_{match[1]}"):
-        raise _unknown(token)
+        raise CallNotFound(token)
     try:
         record = await app.stores.runs.load(RunId(f"run_{match[1]}"), principal=caller.principal)
     except RunNotFound as error:
@@ -115,9 +174,13 @@ async def _find(app: App, token: str, caller: Caller) -> tuple[RunRecord, str]:
     # Each step makes one call at most, so a run never made one with a higher number.
     if int(call_id.removeprefix("c")) > record.steps_executed:
         raise _unknown(token)
-    raise CallAlreadyCompleted(
-        f"The call {token} does not wait for anybody: it has ended, or its run goes on with it.",
-        hint=f"What was told first stays. inspect_run(run_id={record.run_id!r}) shows where the run stands.",
+    raise _ended(token, f"inspect_run(run_id={record.run_id!r}) shows where the run stands.")
+
+
+def _ended(token: str, where: str) -> CallAlreadyCompleted:
+    return CallAlreadyCompleted(
+        f"The call {token} does not wait for anybody: it has ended, or goes on.",
+        hint=f"What was told first stays. {where}",
         details={"token": token},
     )
 

@@ -1,7 +1,7 @@
 """Copying everything from one store to another, whatever keeps them.
 
-Nothing is overwritten: the target is empty. Each run is held while it is copied, so that it does not move on meanwhile,
-and everything is read back from the target and compared.
+Nothing is overwritten: the target is empty. Each run and session is held while it is copied, so that it does not move on
+meanwhile, and everything is read back from the target and compared.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -11,6 +11,7 @@ from wf_artifacts.catalog.models import Artifact, Deployment
 from wf_artifacts.errors import NotFound
 from wf_artifacts.runs.models import JournalRecord, RunRecord
 from wf_artifacts.runs.store import Claim
+from wf_artifacts.sessions.models import SessionRecord
 from wf_artifacts.storage.pages import Page
 from wf_artifacts.stores import Stores, open_stores
 from wf_core import jsonvalue
@@ -34,16 +35,17 @@ class CopiedStore(Answer):
     """Versions."""
     deployments: int
     runs: int
+    sessions: int
     left_out: list[Diagnostic]
     """What cannot be read where it is, or needs what is not there."""
 
 
 async def copy_store(source: str, target: str, *, progress: Progress | None = None) -> CopiedStore:
-    """Copy artifacts, deployments and runs from the store at one address to the empty one at another.
+    """Copy artifacts, deployments, runs and sessions from the store at one address to the empty one at another.
 
     Raises:
         InvalidArgument, InvalidStoreUrl: the target holds something, or an address is none; nothing was written.
-        RunBusy: somebody advances a run of the source. The target holds a part.
+        RunBusy, SessionBusy: somebody advances a run or a session of the source. The target holds a part.
         StateCorrupt: something came out otherwise than it was. The target is of no use.
         StoreUnavailable, StoreFull: the copy ended there. The target holds a part.
     """
@@ -75,6 +77,7 @@ class _Copying:
             artifacts=artifacts,
             deployments=await self._each(self._origin.catalog.list_deployments, self._deployment),
             runs=await self._each(self._runs, self._run),
+            sessions=await self._each(self._sessions, self._session),
             left_out=self._left_out,
         )
 
@@ -135,6 +138,16 @@ class _Copying:
             moved = record.model_copy(update={"trace_count": end})
             await self._copy.runs.commit(claim, moved, trace=[jsonvalue.dumps(entry) for entry in entries])
 
+    def _sessions(self, *, cursor: str | None, limit: int) -> Awaitable[Page[SessionRecord]]:
+        return self._origin.sessions.list_sessions(principal=None, cursor=cursor, limit=limit)
+
+    async def _session(self, listed: SessionRecord) -> None:
+        session_id = listed.session_id
+        async with await self._origin.sessions.claim(session_id):
+            stored = await self._origin.sessions.load(session_id)
+            await (await self._copy.sessions.create(stored.record, stored.header, stored.events)).release()
+            _require_same(stored, await self._copy.sessions.load(session_id), session_id)
+
     async def _each(self, page: _Lister[T], copy: Callable[[T], Awaitable[None]]) -> int:
         """Copy every item of a list, and count them. What cannot be read, or lacks what it needs, is left out."""
         count, cursor = 0, None
@@ -170,6 +183,7 @@ async def _require_empty(copy: Stores) -> None:
         await copy.catalog.list_artifacts(limit=1),
         await copy.catalog.list_deployments(limit=1),
         await copy.runs.list_runs(principal=None, limit=1),
+        await copy.sessions.list_sessions(principal=None, limit=1),
     )
     if any(page.items or page.damaged for page in pages) or any((await copy.catalog.last_versions()).values()):
         raise InvalidArgument(

@@ -3,39 +3,18 @@
 Filling them from stored records is the business of the operation (or of `summaries`) that answers them.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import ConfigDict
 
 from wf_artifacts.catalog.models import Durability
 from wf_core.jsonvalue import JsonSchema
 from wf_core.state import RunStatus
-from wf_mcp.errors import abridge, cut
+from wf_mcp.operations.answers import Answer, Diagnostic, JsonObject
+from wf_mcp.sources.protocol import SourceKind
 
 SummaryStatus = Literal["running", "interrupted", "completed", "failed", "cancelled", "unrunnable"]
 ResumeReadiness = Literal["ready", "blocked", "not_applicable"]
-JsonObject = dict[str, Any]
-Words = Annotated[str, AfterValidator(abridge)]
-"""A text that may repeat what somebody passed."""
-
-
-class Answer(BaseModel):
-    """A frozen record. Times are text, `2026-11-30T10:00:00.000Z`."""
-
-    # Built when first used, which is after the server has answered its first request.
-    model_config = ConfigDict(frozen=True, defer_build=True)
-
-
-class Diagnostic(Answer):
-    """Something to know about a plan, a deployment, a run or a source."""
-
-    severity: Literal["error", "warning"]
-    code: str
-    message: Words
-    hint: Words | None = None
-    path: Annotated[str, AfterValidator(cut)] | None = None
-    """JSON pointer into the plan, where the matter stands in one."""
-
 
 # Runs
 
@@ -74,12 +53,20 @@ class PendingCall(Answer):
 
     token: str
     state: Literal["deferred", "in_doubt"]
-    step_id: str
-    path: list[str]
+    step_id: str | None = None
+    """None in a session, where `name` is what the model calls the tool."""
+    path: list[str] = []
+    session_id: str | None = None
+    call_id: str | None = None
+    name: str | None = None
     capability: str
     arguments: Any
+    awaits: Literal["deferred", "isolated", "approval", "in_doubt", "callee"] | None = None
+    """Who answers: an outside worker, a runner, a person (who allows it, or knows what became of it), or a callee."""
+    disposition: JsonObject | None = None
     reason: str | None
     since: str
+    expires_at: str | None = None
 
 
 class RunSummary(Answer):
@@ -154,6 +141,14 @@ class RunList(Answer):
     """Stored runs that cannot be read."""
 
 
+class SettledCall(Answer):
+    """What a person said of a call in doubt."""
+
+    by: Literal["person"]
+    kind: Literal["completed", "failed", "retry"]
+    at: str
+
+
 class TraceEntry(Answer):
     """What one step did. Longer values than 4 KiB are shortened: `{"$truncated": true, "bytes": n, "preview": "…"}`."""
 
@@ -172,6 +167,8 @@ class TraceEntry(Answer):
     started_at: str | None = None
     duration_ms: float | None = None
     error: Any = None
+    settled: SettledCall | None = None
+    """Of a step whose call was in doubt."""
 
 
 class TracePage(Answer):
@@ -207,10 +204,12 @@ class RecoveredRuns(Answer):
 
 
 class PendingItem(Answer):
-    """Something that waits for the outside: a question (`interrupt`) or a call (`call`)."""
+    """Something that waits for the outside: a question (`interrupt`) or a call (`call`), of a run or a session."""
 
-    run_id: str
-    deployment_id: str
+    run_id: str | None = None
+    deployment_id: str | None = None
+    session_id: str | None = None
+    agent: str | None = None
     type: Literal["interrupt", "call"]
     since: str | None
     interrupt: InterruptView | None = None
@@ -219,7 +218,7 @@ class PendingItem(Answer):
 
 
 class PendingList(Answer):
-    """Everything that waits for the outside, newest run first."""
+    """Everything that waits for the outside: of runs, the newest first, then of sessions, the newest first."""
 
     pending: list[PendingItem]
     next_cursor: str | None
@@ -380,7 +379,7 @@ class SourceRow(Answer):
     """One source of a list."""
 
     name: str
-    kind: Literal["std", "python", "mcp"]
+    kind: SourceKind
     enabled: bool
     status: Literal["ready", "idle", "unavailable", "disabled"]
     """As far as is known without trying it; an idle one is tried by the next use."""

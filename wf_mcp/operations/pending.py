@@ -10,7 +10,8 @@ from wf_artifacts.errors import InvalidCursor
 from wf_artifacts.runs.models import RunRecord
 from wf_core.ids import RunId
 from wf_mcp.app import App
-from wf_mcp.operations import summaries
+from wf_mcp.errors import InvalidArgument
+from wf_mcp.operations import session_pending, summaries
 from wf_mcp.operations.caller import LOCAL_MODEL, Caller
 from wf_mcp.operations.checks import MOST_ROWS, check_limit
 from wf_mcp.operations.cursors import bind, release
@@ -18,27 +19,73 @@ from wf_mcp.operations.models import PendingItem, PendingList
 
 Kind = Literal["interrupt", "call"]
 
+_SESSIONS = "sessions."
+"""Begins the cursor of a page that is beyond those of runs."""
+
 
 async def list_pending(
     app: App,
     *,
     run_id: str | None = None,
+    session_id: str | None = None,
     only: Kind | None = None,
     cursor: str | None = None,
     limit: int = 20,
     caller: Caller = LOCAL_MODEL,
 ) -> PendingList:
-    """List every open question and call in doubt, of one run or of all, the newest run first.
+    """List every open question and every call that waits, of one run or session or of all.
 
-    A run that is still at other steps is among them as soon as its questions are stored.
+    First those of runs, the newest run first, then those of sessions, the newest first. A run that is still at other
+    steps is among them as soon as its questions are stored.
 
     Raises:
-        RunNotFound: there is no run of that id.
+        RunNotFound, SessionNotFound: there is none of that id.
         InvalidArgument, InvalidCursor: limit or cursor are not of this list.
     """
     check_limit(limit)
-    filters = ("pending", caller.principal, run_id, only)
-    last = _Place.read(release(cursor, *filters))
+    filters = ("pending", caller.principal, run_id, session_id, only)
+    place = release(cursor, *filters)
+    if session_id is not None:
+        return await _of_session(app, session_id, run_id, only, caller)
+    if place is not None and place.startswith(_SESSIONS):
+        return await _of_sessions(app, place.removeprefix(_SESSIONS), limit, filters, caller)
+    found = await _of_runs(app, run_id, only, place, limit, filters, caller)
+    if run_id is not None or only == "interrupt" or found.next_cursor is not None:
+        return found
+    rest = await _of_sessions(app, "", limit - len(found.pending), filters, caller)
+    return PendingList(pending=[*found.pending, *rest.pending], next_cursor=rest.next_cursor)
+
+
+async def _of_session(app: App, session_id: str, run_id: str | None, only: Kind | None, caller: Caller) -> PendingList:
+    if run_id is not None:
+        raise InvalidArgument("Give `run_id` or `session_id`, not both.", hint="Leave one of them out.")
+    calls = await session_pending.calls_of_session(app, session_id, caller)
+    return PendingList(pending=[] if only == "interrupt" else calls, next_cursor=None)
+
+
+async def _of_sessions(
+    app: App, cursor: str, limit: int, filters: tuple[str | None, ...], caller: Caller
+) -> PendingList:
+    """Give the calls of sessions from a place on; with no room left, just whether there are any."""
+    if limit == 0:
+        some, _ = await session_pending.calls_of_sessions(app, cursor=None, limit=1, caller=caller)
+        return PendingList(pending=[], next_cursor=bind(_SESSIONS, *filters) if some else None)
+    calls, following = await session_pending.calls_of_sessions(app, cursor=cursor or None, limit=limit, caller=caller)
+    return PendingList(
+        pending=calls, next_cursor=None if following is None else bind(f"{_SESSIONS}{following}", *filters)
+    )
+
+
+async def _of_runs(
+    app: App,
+    run_id: str | None,
+    only: Kind | None,
+    place: str | None,
+    limit: int,
+    filters: tuple[str | None, ...],
+    caller: Caller,
+) -> PendingList:
+    last = _Place.read(place)
     page = last.page
     running = await _running(app, caller) if run_id is None else []
     items: list[PendingItem] = []

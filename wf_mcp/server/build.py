@@ -8,11 +8,12 @@ from pathlib import Path
 import anyio
 from mcp.server.mcpserver import MCPServer
 
-from wf_mcp.app import App
+from wf_mcp.app import App, configuration
 from wf_mcp.execution.recovery import keep_taking_over
+from wf_mcp.execution.sessions.keeping import keep_going
 from wf_mcp.server.prompts import add_prompts
 from wf_mcp.server.resources import add_resources
-from wf_mcp.server.tools import TOOLSETS, Toolset, tools_of
+from wf_mcp.server.tools import Toolset, default_toolsets, tools_of
 from wf_mcp.server.updates import Updates
 from wf_mcp.server.workflow_server import WorkflowServer
 
@@ -29,9 +30,15 @@ create_deployment."""
 
 
 def build_server(
-    *, home: Path | None = None, config: Path | None = None, toolsets: Sequence[Toolset] = TOOLSETS
+    *, home: Path | None = None, config: Path | None = None, toolsets: Sequence[Toolset] | None = None
 ) -> MCPServer[App]:
-    """Build the server over a home (WF_HOME or the user's data folder when None) and a configuration file."""
+    """Build the server over a home (WF_HOME or the user's data folder when None) and a configuration file.
+
+    Raises:
+        InvalidConfig: the configuration, which says which tools there are by default, cannot be used.
+    """
+    if toolsets is None:
+        toolsets = default_toolsets(agents=bool(configuration(home, config).agents))
     updates = Updates()
 
     @asynccontextmanager
@@ -39,6 +46,7 @@ def build_server(
         async with App.open(home=home, config=config) as app, anyio.create_task_group() as tasks:
             tasks.start_soon(updates.tell, app.runs.changes)
             tasks.start_soon(keep_taking_over, app.runs, app.stores.runs)
+            tasks.start_soon(keep_going, app.sessions)
             yield app
             tasks.cancel_scope.cancel()
 

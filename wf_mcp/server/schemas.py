@@ -1,7 +1,9 @@
 """The schemas that tools publish, as small as they can be: every conversation of a host pays for them."""
 
 from functools import cache
-from typing import Any, cast
+from itertools import chain
+from types import UnionType
+from typing import Any, cast, get_args
 
 from pydantic import BaseModel
 
@@ -17,12 +19,18 @@ def of_arguments(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 @cache
-def of_answer(model: type[BaseModel], *, whole: bool) -> dict[str, Any]:
+def of_answer(model: type[BaseModel] | UnionType, *, whole: bool) -> dict[str, Any]:
     """Publish the types of an answer, without the words about it. Several tools may share it: it is not to be changed.
 
     Unless `whole`, records, lists and words are just objects, arrays and text: one tool that shows them in full is
-    enough.
+    enough. An answer that is one of several records is an object with the members of all.
     """
+    if isinstance(model, UnionType):
+        schemas = [of_answer(record, whole=whole) for record in get_args(model)]
+        members: dict[str, Any] = {}
+        for name, schema in chain.from_iterable(schema["properties"].items() for schema in schemas):
+            members[name] = schema if members.get(name, schema) == schema else {}
+        return {"type": "object", "properties": members}
     bare = cast("dict[str, Any]", _bare(model.model_json_schema(), whole=whole))
     if not whole:
         bare.pop("$defs", None)

@@ -61,6 +61,8 @@ async def view(means: SessionMeans, record: SessionRecord, session: Session) -> 
             waiting = await means.continuations.load(token, principal=None, now=now)
         except CallNotFound:
             continue  # it was ended while we looked
+        if waiting.state != "open":
+            continue  # it has its answer, which is taken when the session goes on
         pending.append(_pending(means, session, call, waiting))
     return SessionView(record, session, tuple(pending))
 

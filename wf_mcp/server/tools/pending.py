@@ -7,16 +7,19 @@ from pydantic import Field
 from wf_mcp.operations import calls
 from wf_mcp.operations import pending as operations
 from wf_mcp.operations.models import PendingList, RunSummary
+from wf_mcp.operations.session_models import SessionSummary
 from wf_mcp.server.arguments import Cursor, Limit
 from wf_mcp.server.call import ToolCall
 from wf_mcp.server.tool import ACTS, READS, WorkflowTool
 
+Summary = RunSummary | SessionSummary
 Token = Annotated[str, Field(description="From pending_calls.")]
 
 
 async def list_pending(
     call: ToolCall,
     run_id: Annotated[str | None, Field(description="Only what this run waits for.")] = None,
+    session_id: Annotated[str | None, Field(description="Only what this session waits for.")] = None,
     cursor: Cursor = None,
     limit: Limit = 20,
 ) -> PendingList:
@@ -24,22 +27,25 @@ async def list_pending(
 
     Use it when the user asks what is waiting for an answer or an approval.
     """
-    return await operations.list_pending(call.app, run_id=run_id, cursor=cursor, limit=limit, caller=call.caller)
+    return await operations.list_pending(
+        call.app, run_id=run_id, session_id=session_id, cursor=cursor, limit=limit, caller=call.caller
+    )
 
 
 async def complete_call(
     call: ToolCall, token: Token, result: Annotated[Any, Field(description="What the call gave.")]
-) -> RunSummary:
+) -> Summary:
     """Deliver the result of a call that waits for the outside. Use it when that work is done.
 
-    A call in doubt is refused: a person says what became of it, on the command line.
+    Gives the run or the session that goes on with it. A call in doubt, or one that waits for an approval, is refused:
+    a person answers it, on the command line.
     """
     return await calls.complete_call(call.app, token=token, result=result, caller=call.caller, progress=call.progress)
 
 
 async def fail_call(
     call: ToolCall, token: Token, error: Annotated[str, Field(description="Why there is no result.")]
-) -> RunSummary:
+) -> Summary:
     """Say that a call that waits for the outside failed. Use it as complete_call."""
     return await calls.fail_call(call.app, token=token, error=error, caller=call.caller, progress=call.progress)
 
