@@ -16,7 +16,7 @@ from pydantic.alias_generators import to_camel
 from wf_core.calls.policy_data import read_policy
 from wf_core.errors import InvalidPolicy, NotJson, WfError
 from wf_core.ids import close_matches
-from wf_core.jsonvalue import JsonValue, loads
+from wf_core.jsonvalue import loads
 from wf_core.sessions.models import ExecutionMode, YieldStrategy
 from wf_mcp.config.models import Config, ConfigRecord, SourceName
 from wf_mcp.config.problems import problems
@@ -129,7 +129,7 @@ def parse_agent(data: bytes | str, *, name: str) -> AgentFile:
         ) from exc
 
 
-def read_agent(document: JsonValue, *, name: str) -> AgentFile:
+def read_agent(document: object, *, name: str) -> AgentFile:
     """Read the document of an agent; `name` is what messages call it.
 
     Raises:

@@ -1,6 +1,7 @@
 """Which capabilities an agent's patterns mean, and what a model calls them."""
 
 import re
+from collections.abc import Mapping
 
 import anyio
 import pytest
@@ -90,10 +91,16 @@ async def test_a_source_that_is_switched_off_is_an_error_only_where_it_is_named(
     ]  # fmt: skip
 
 
-async def test_a_source_that_says_nothing_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    slow = offers("files", "read")
-    monkeypatch.setattr(ScriptedSource, "capabilities", lambda self: anyio.sleep_forever())
-    async with opened(slow) as app:
+class SilentSource(ScriptedSource):
+    """A source that never says what it offers."""
+
+    async def capabilities(self) -> Mapping[str, Capability]:
+        await anyio.sleep_forever()
+        return {}
+
+
+async def test_a_source_that_says_nothing_is_not_waited_for_for_ever() -> None:
+    async with opened(SilentSource("files")) as app:
         _, (issue,) = await resolve_tools(app.registry, ["files.read"], seconds=0.05)
     assert issue.code == "source_unavailable"
 

@@ -53,6 +53,58 @@ def says(text: str, *calls: tuple[str, str, str], finish: str | None = None, don
     return reply
 
 
+def breaks(code: str) -> Reply:
+    """Begin to answer, then say in the stream that something went wrong."""
+    error = {"error": {"message": "went wrong", "type": code, "code": code}}
+    parts = [_chunk({"role": "assistant", "content": "Half"}), b"data: " + json.dumps(error).encode() + b"\n\n"]
+
+    async def reply(client: SocketStream) -> None:
+        await _stream(client, parts)
+
+    return reply
+
+
+def responds(text: str, call: tuple[str, str, str], *, done: bool = True) -> Reply:
+    """Answer with a text and a call, as the responses API does."""
+    call_id, name, arguments = call
+    message: dict[str, Any] = {"id": "m1", "type": "message", "role": "assistant", "status": "completed", "content": []}
+    function = {
+        "id": "f1",
+        "type": "function_call",
+        "call_id": call_id,
+        "name": name,
+        "arguments": "",
+        "status": "completed",
+    }
+    response: dict[str, Any] = {
+        "id": "r1", "object": "response", "created_at": 1, "model": "fake", "status": "in_progress", "output": [],
+        "parallel_tool_calls": True, "tool_choice": "auto", "tools": [],
+    }  # fmt: skip
+    usage = {
+        "input_tokens": 11, "output_tokens": 7, "total_tokens": 18, "input_tokens_details": {"cached_tokens": 0},
+        "output_tokens_details": {"reasoning_tokens": 0},
+    }  # fmt: skip
+    events: list[dict[str, Any]] = [
+        {"type": "response.created", "response": response},
+        {"type": "response.output_item.added", "output_index": 0, "item": message},
+        {"type": "response.output_text.delta", "item_id": "m1", "output_index": 0, "content_index": 0, "delta": text},
+        {"type": "response.output_item.added", "output_index": 1, "item": function},
+        {"type": "response.function_call_arguments.delta", "item_id": "f1", "output_index": 1, "delta": arguments},
+        {"type": "response.output_item.done", "output_index": 1, "item": {**function, "arguments": arguments}},
+    ]
+    if done:
+        events.append({"type": "response.completed", "response": {**response, "status": "completed", "usage": usage}})
+    parts = [
+        f"event: {event['type']}\ndata: {json.dumps({**event, 'sequence_number': number})}\n\n".encode()
+        for number, event in enumerate(events)
+    ]
+
+    async def reply(client: SocketStream) -> None:
+        await _stream(client, parts)
+
+    return reply
+
+
 def cut_after(text: str) -> Reply:
     """Begin to answer, then close the connection in the middle of it."""
 

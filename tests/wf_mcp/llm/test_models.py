@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from tests.wf_mcp.llm.asking import KEY, Waits, asking, model
-from tests.wf_mcp.llm.openai_server import Reply, cut_after, fails, never, says, serving
+from tests.wf_mcp.llm.openai_server import Reply, breaks, cut_after, fails, never, says, serving
 from wf_mcp.config import Redactor
 from wf_mcp.llm.models import Patience, VendorModel, secrets_of
 from wf_mcp.llm.protocol import ModelAnswer, ModelFailed
@@ -86,6 +86,15 @@ async def test_an_answer_that_ends_without_saying_so_was_cut() -> None:
     answer, _ = await ask(says("Half", ("c1", "word_count", '{"te'), done=False), says("Whole."))
     assert isinstance(answer, ModelAnswer)
     assert (answer.text, answer.tool_calls) == ("Whole.", ())
+
+
+async def test_an_error_in_the_middle_of_an_answer_is_one_of_its_kind() -> None:
+    answer, waits = await ask(breaks("server_error"), breaks("rate_limit_exceeded"), says("Whole."))
+    assert isinstance(answer, ModelAnswer)
+    assert (answer.text, len(waits)) == ("Whole.", 2)
+    error, _ = await ask(breaks("insufficient_quota"))
+    assert isinstance(error, ModelFailed)
+    assert error.code == "model_refused"
 
 
 async def test_a_server_that_is_not_there_is_unavailable() -> None:

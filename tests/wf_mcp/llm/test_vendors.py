@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.wf_mcp.llm.asking import AGENT, Waits, asking, called, model, placed
-from tests.wf_mcp.llm.openai_server import Reply, fails, says, serving
+from tests.wf_mcp.llm.asking import AGENT, KEY, Waits, asking, called, model, placed
+from tests.wf_mcp.llm.openai_server import Reply, fails, responds, says, serving
 from wf_core.calls.results import JsonContent, MediaContent, MixedContent, TextContent, ToolResult, text_result
 from wf_core.sessions.models import Attachment, LlmTurn, Notice, UserTurn
 from wf_mcp.config import Redactor
@@ -66,6 +66,19 @@ async def test_a_compatible_server_is_asked_by_chat_completions_with_the_tools()
     function = sent["tools"][0]["function"]
     assert (function["name"], function["description"]) == ("word_count", "Count the words of a text.")
     assert function["parameters"] == AGENT.tools[0].input_schema
+
+
+async def test_the_responses_api_is_asked_where_it_is_named() -> None:
+    call = ("c1", "word_count", '{"text": "a b"}')
+    async with serving([responds("Half", call, done=False), responds("Two.", call)]) as server:
+        environ = {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": KEY}
+        asked = VendorModel("openai-responses:fake", environ=environ, redactor=Redactor(), sleep=Waits())
+        answer = await asked.ask(asking())
+    assert server.paths == ["/v1/responses"] * 2
+    assert (answer.text, answer.usage.output_tokens) == ("Two.", 7)
+    assert [(made.name, made.arguments, made.provider_call_id) for made in answer.tool_calls] == [
+        ("word_count", {"text": "a b"}, "c1")
+    ]
 
 
 async def test_every_call_has_one_tool_message_in_call_order_directly_after_it() -> None:
