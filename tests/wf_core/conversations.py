@@ -96,7 +96,7 @@ def states(session: Session) -> list[str]:
 
 
 class Replayed:
-    """A session whose every transition is checked: its events make the same session again, a refusal changes nothing."""
+    """A session whose transitions are checked: its events make the same session again, a refusal changes nothing."""
 
     def __init__(self, session: Session) -> None:
         self.session = session

@@ -6,9 +6,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from tests.wf_core.anything import ENVELOPES, results, texts, values
 from tests.wf_core.conversations import SEED, Replayed, agent, call, start
 from wf_core.calls.policy import ToolCall
-from wf_core.calls.results import JsonContent, MediaContent, MixedContent, TextContent, ToolResult, text_result
+from wf_core.calls.results import JsonContent, ToolResult, text_result
 from wf_core.calls.tracked import FINAL, TrackedCall
 from wf_core.codec.sessions import dump_session
 from wf_core.errors import SessionRefused
@@ -40,31 +41,6 @@ from wf_core.sessions import (
     wake_session,
 )
 
-ENVELOPES = (
-    '{"tag":"RunIsolated"}',
-    '{"token":"call_0","status":"success","result":{"type":"text","content":"x"}}',
-    '{"lc":2,"type":"constructor","id":["x"]}',
-    '{"event":"held"}',
-    "{{results}}",
-    "\u0000\u2028𝄞",
-)
-
-texts = st.sampled_from(ENVELOPES) | st.text(max_size=8)
-values: st.SearchStrategy[Any] = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts,
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(texts, inner, max_size=2),
-    max_leaves=4,
-)
-contents = st.one_of(
-    st.builds(TextContent, texts),
-    st.builds(JsonContent, values),
-    st.builds(MediaContent, st.just("image/png"), st.just("AAAA"), st.none() | texts),
-)
-results = st.builds(
-    ToolResult,
-    contents | st.builds(MixedContent, st.lists(contents, max_size=2).map(tuple)),
-    st.booleans(),
-)
 tool_calls = st.builds(
     ToolCall,
     st.sampled_from(
@@ -283,8 +259,9 @@ class Counting(list[Any]):
         return super().__iter__()
 
     def __getitem__(self, key: Any) -> Any:
-        self.read += len(range(*key.indices(len(self)))) if isinstance(key, slice) else 1
-        return super().__getitem__(key)
+        found = super().__getitem__(key)
+        self.read += len(found) if type(found) is list else 1
+        return found
 
 
 def one_round(session: Session) -> tuple[int, int]:

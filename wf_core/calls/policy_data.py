@@ -190,11 +190,13 @@ class _Reader:
 
     def rule(self, value: object, where: str) -> PolicyRule:
         members = self.members(value, where, ("tool", "disposition"))
+        if not isinstance(value, Mapping):
+            return PolicyRule("", AT_ONCE)
         tool = self.text(members.get("tool"), f"{where}.tool")
-        if members and "disposition" not in members:
+        if "disposition" not in members:
             self.refuse(f"{where}.disposition", "is missing")
             return PolicyRule(tool, AT_ONCE)
-        return PolicyRule(tool, self.disposition(members.get("disposition"), f"{where}.disposition"))
+        return PolicyRule(tool, self.disposition(members["disposition"], f"{where}.disposition"))
 
     def disposition(self, value: object, where: str, depth: int = 0) -> Disposition:
         if depth > DEEPEST:

@@ -1,0 +1,63 @@
+"""A fork goes on from where its session stands, under other tokens, and changes nothing of it."""
+
+import json
+
+import pytest
+
+from tests.wf_core.conversations import Replayed, call, calls, start, states
+from wf_core.calls.results import text_result
+from wf_core.codec.sessions import dump_session
+from wf_core.errors import IllegalTransition
+from wf_core.sessions import Delivered, Parent, answer, begin, complete, defer, fork, hold, say, token_of, wake_session
+from wf_core.sessions import start as start_session
+from wf_core.sessions.events import Started
+from wf_core.sessions.journal import record
+
+
+def test_open_calls_keep_their_place_and_get_other_tokens() -> None:
+    held = Replayed(start())
+    held.do(answer, "", [call("remote"), call("write"), call("watch"), call("remote"), call("write")])
+    token = held.do(defer, "t2.0")
+    held.do(begin, ["t2.1", "t2.2"])
+    held.do(complete, "t2.4", text_result("done"))
+    held.do(say, "Hello?")
+    before = dump_session(held.session)
+    other = Replayed(fork(held.session, id="sess_2", seed="another"))
+    assert dump_session(held.session) == before
+    assert states(other.session) == ["deferred", "in_doubt", "ready", "ready", "completed"]
+    assert calls(other.session)[0].continuation_token == token_of(other.session, "t2.0") != token
+    assert other.do(wake_session, [(token, Delivered(text_result("stray")))]) == [token]
+    other.do(begin, ["t2.3"])
+    assert states(held.session) == ["deferred", "running", "running", "ready", "completed"]
+
+
+def test_held_calls_and_waiting_words_come_along() -> None:
+    held = Replayed(start())
+    held.do(answer, "", [call("build"), call("build")])
+    held.do(begin, ["t2.0", "t2.1"])
+    held.do(hold)
+    held.do(complete, "t2.0", text_result("built"))
+    held.do(say, "And?")
+    other = Replayed(fork(held.session, id="sess_2", seed="another"))
+    assert other.session.notices == held.session.notices
+    assert other.session.queries == ["And?"]
+    assert [one.state for one in other.session.held.values()] == ["in_doubt"]
+    assert held.session.held["t2.1"].state == "running"
+
+
+def test_a_fork_has_one_event_and_no_parent() -> None:
+    session = start_session(
+        id="sess_1", seed="s", agent=start().agent, query="Hi", parent=Parent("run", "run_1", "call_p")
+    )
+    other = fork(session, id="sess_2", seed="t")
+    assert (other.parent, other.position) == (None, 1)
+    (line,) = other.fresh_events
+    assert json.loads(line)["origin"] == "sess_1"
+    again = fork(other, id="sess_3", seed="u")
+    assert again.turns == session.turns
+
+
+def test_a_session_begins_once() -> None:
+    session = start()
+    with pytest.raises(IllegalTransition, match="started once"):
+        record(session, Started("Again.", ()))
