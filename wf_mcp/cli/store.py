@@ -28,9 +28,9 @@ def copy(
     target: Annotated[str, typer.Argument(metavar="TO", help="The same; nothing may be there yet.")],
     as_json: AsJson = False,
 ) -> None:
-    """Copy artifacts, deployments and runs to an empty store, and read them back. Ends with status 4 if any is left.
+    """Copy everything to an empty store, and read it back. Ends with status 4 if anything is left out.
 
-    No server may advance runs of FROM meanwhile. To use the copy, name it as `store` in wf.json.
+    No server may advance runs or sessions of FROM meanwhile. To use the copy, name it as `store` in wf.json.
     """
 
     async def act() -> CopiedStore:
@@ -49,6 +49,7 @@ def _render(copied: CopiedStore) -> RenderableType:
             ("artifact versions", str(copied.artifacts)),
             ("deployments", str(copied.deployments)),
             ("runs", str(copied.runs)),
+            ("sessions", str(copied.sessions)),
         )
     )
     left_out = [diagnostic(one) for one in copied.left_out]

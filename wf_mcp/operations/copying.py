@@ -1,7 +1,7 @@
 """Copying everything from one store to another, whatever keeps them.
 
-Nothing is overwritten: the target is empty. Each run and session is held while it is copied, so that it does not move on
-meanwhile, and everything is read back from the target and compared.
+Nothing is overwritten: the target is empty. Each run and each session is held while it is copied, so that it does not
+move on meanwhile, and everything is read back from the target and compared.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence

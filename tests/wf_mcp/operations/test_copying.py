@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from tests.wf_artifacts.samples import checkpoint, environment, following, inputs, new_run_id, record, trace
+from tests.wf_artifacts.sessions.samples import begin_and_release, events, moved, new_session_id, session
 from tests.wf_mcp.scripted import ask, child, node, opened, plan
-from wf_artifacts.errors import InvalidStoreUrl, RunBusy
+from wf_artifacts.errors import InvalidStoreUrl, RunBusy, SessionBusy
 from wf_artifacts.stores import Stores, open_stores
 from wf_core.ids import ArtifactId
 from wf_mcp.errors import InvalidArgument
@@ -109,6 +110,34 @@ async def test_the_inputs_since_a_checkpoint_and_a_long_trace_come_along(
         found = await everything(copy)
         assert found == await everything(origin)
         assert found["runs"][0].trace_count == 25
+
+
+async def test_sessions_come_along_with_every_event(source: str, target: str) -> None:
+    begun = [session(new_session_id(number), status="waiting", principal=f"p{number}") for number in range(3)]
+    async with open_stores(source) as origin:
+        await begin_and_release(origin.sessions, *begun, given=events(50))
+        async with await origin.sessions.claim(begun[0].session_id):
+            with pytest.raises(SessionBusy):
+                await copy_store(source, f"{target}-refused")
+    assert (await copy_store(source, target)).sessions == 3
+    async with open_stores(source) as origin, open_stores(target) as copy:
+        for one in begun:
+            assert await copy.sessions.load(one.session_id) == await origin.sessions.load(one.session_id)
+            async with await copy.sessions.claim(one.session_id) as claim:
+                record = await copy.sessions.load_record(one.session_id)
+                await copy.sessions.store(claim, moved(record), events(since=50))
+    with pytest.raises(InvalidArgument, match="holds something"):
+        await copy_store(source, target)
+
+
+async def test_a_damaged_session_is_left_out_and_named(source: str, target: str, tmp_path: Path) -> None:
+    async with open_stores(source) as origin:
+        await begin_and_release(origin.sessions, *(session(new_session_id(number)) for number in range(3)))
+    home = tmp_path / "source" / "sessions"
+    (home / new_session_id(0) / "session.json").write_text("{", encoding="utf-8")
+    (home / new_session_id(1) / "header.json").write_text("{", encoding="utf-8")
+    copied = await copy_store(source, target)
+    assert (copied.sessions, len(copied.left_out)) == (1, 2)
 
 
 async def test_nothing_is_copied_over_anything(source: str, target: str) -> None:
