@@ -47,7 +47,7 @@ async def _post(settings: Runner, place: Place, request: bytes) -> bytes:
             if not response.is_success:
                 await _refuse(response, place)
             return await _read(response, settings.max_output_bytes)
-    except (httpx2.InvalidURL, UnicodeEncodeError):
+    except (httpx2.InvalidURL, httpx2.LocalProtocolError, UnicodeEncodeError):
         # The texts of these errors hold the address or the header, which may be secret.
         raise unavailable(
             "The address or a header of the agent's runner cannot be sent.", "Look at url and headers."
@@ -106,5 +106,5 @@ def _authority(url: str) -> str:
     """Name a server without what may be secret: no user, path or query."""
     try:
         return httpx2.URL(url).netloc.decode("ascii")
-    except (httpx2.InvalidURL, UnicodeEncodeError):
+    except (httpx2.InvalidURL, httpx2.LocalProtocolError, UnicodeEncodeError):
         return "the function"

@@ -1,6 +1,11 @@
 """Where isolated calls run, as it is written, and as a call's own spec changes it."""
 
+import json
+import re
+from pathlib import Path
+
 import pytest
+from pydantic.alias_generators import to_camel
 
 from wf_core.calls.policy import IsolationSpec
 from wf_core.jsonvalue import JsonValue
@@ -77,3 +82,16 @@ def test_an_empty_spec_changes_nothing() -> None:
 def test_options_that_are_not_understood_are_named() -> None:
     with pytest.raises(InvalidRunner, match="the isolation spec: unknown key memori"):
         runner_for(read_runner({}), IsolationSpec(options={"memori": "1m"}))
+
+
+def test_every_key_is_documented_with_its_default() -> None:
+    page = Path(__file__).parents[3] / "docs" / "isolation.md"
+    rows = re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    documented = {key: default for key, default in rows if not key.startswith("isolation_")}
+    assert set(documented) == {to_camel(name) for name in Runner.model_fields}
+    numbers: dict[str, JsonValue] = {
+        key: json.loads(documented[key][1:-1]) for key in ("timeoutSeconds", "maxOutputBytes")
+    }
+    sizes: dict[str, JsonValue] = {key: documented[key][1:-1] for key in ("tmp", "fileSize")}
+    written = read_runner({"image": "x", **numbers, **sizes})
+    assert written.model_dump() == read_runner({"image": "x"}).model_dump()

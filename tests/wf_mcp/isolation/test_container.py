@@ -28,28 +28,21 @@ async def shell(engine: Engine, folder: Path, command: str, **settings: Any) -> 
 
 
 async def test_the_shell_worker_answers_out_of_a_container(engine: Engine, tmp_path: Path) -> None:
-    runner = engine.open(tmp_path)
-    greeting = await execute(runner, "greet", {"name": 'Zoë "the\n1st"'})
+    greeting = await execute(engine.open(tmp_path), "greet", {"name": 'Zoë "the\n1st"'})
     assert greeting == ToolResult(TextContent('Hello Zoë "the\n1st"'))
-    assert await execute(runner, "sum", {"left": 20, "right": 22}) == ToolResult(JsonContent(42))
-    unknown = await execute(runner, "nothing")
-    assert unknown.error
+    answer = await execute(engine.open(tmp_path), "sum", {"left": 20, "right": 22})
+    assert answer == ToolResult(JsonContent(42))
 
 
 async def test_nothing_of_the_outside_is_within_reach(engine: Engine, tmp_path: Path) -> None:
     """No network, a root that cannot be written to, no privileges, and nothing of our environment."""
-    assert await shell(engine, tmp_path, "ls /sys/class/net") == "lo"
-    assert "ead-only file system" in await shell(engine, tmp_path, "touch /bin/new /new; true")
-    assert await shell(engine, tmp_path, "echo kept >/tmp/file; cat /tmp/file") == "kept"
-    assert await shell(engine, tmp_path, "id -u") == "65534"
-    status = await shell(engine, tmp_path, "cat /proc/self/status")
-    assert "CapEff:\t0000000000000000" in status
-    assert "CapBnd:\t0000000000000000" in status
-    assert "NoNewPrivs:\t1" in status
-    env = await shell(engine, tmp_path, "env", env={"GIVEN": "${WF_TEST_SECRET}", "PATH": "/bin"})
-    assert "GIVEN=[redacted]" in env
-    assert "PATH=/bin\n" in env
-    assert "DOCKER_HOST" not in env
+    looks = "ls /sys/class/net; touch /new; echo kept >/tmp/file; cat /tmp/file; id -u; cat /proc/self/status; env"
+    seen = await shell(engine, tmp_path, looks, env={"GIVEN": "${WF_TEST_SECRET}", "PATH": "/bin"})
+    lines = seen.split("\n")
+    assert lines[:4] == ["lo", "touch: /new: Read-only file system", "kept", "65534"]
+    assert {"CapEff:\t0000000000000000", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1"} <= {*lines}
+    assert {"GIVEN=[redacted]", "PATH=/bin"} <= {*lines}
+    assert "DOCKER_HOST" not in seen
 
 
 async def test_memory_is_bounded(engine: Engine, tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def shell_worker(shell: list[str], folder: Path, request: bytes, tools: dict[str
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_shell_worker_passes_arguments_on_and_answers(shell: list[str], tmp_path: Path) -> None:
     tools = {"say": 'printf \'%s|\' "$ARG_text" "$ARG_count" "$ARG_yes" "${ARG_none-unset}" "${ARG_deep-unset}"; cat'}
-    arguments = {
+    arguments: dict[str, Any] = {
         "text": 'Zoë\'s "quote" \\ $(id) `id` 😀\n\ttab \x01 end',
         "count": -1.5e3,
         "yes": True,
