@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+from anyio import to_thread
 from pydantic import ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
@@ -24,6 +25,9 @@ from wf_core.sessions import LlmTurn, Turn, Usage, UserTurn, check_history
 from wf_mcp.config.models import ConfigRecord
 from wf_mcp.config.problems import problems
 from wf_mcp.llm.protocol import ModelAnswer, ModelFailed, ModelRequest
+
+CHECKED_ANSWERS = 100
+"""Up to so many answers the history is checked each time, and later after each so many."""
 
 _PLACEHOLDER = re.compile(r"\{\{(query|results)\}\}")
 
@@ -57,10 +61,11 @@ class Script(_Record):
 
 
 class ScriptedModel:
-    """The model `scripted:FILE`. The file is read each time it is asked."""
+    """The model `scripted:FILE`. The file is looked at each time it is asked, and read again where it changed."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
+        self._read: tuple[tuple[int, int, int], Script] | None = None
 
     async def ask(self, request: ModelRequest) -> ModelAnswer:
         """Give the next answer of the script.
@@ -69,9 +74,12 @@ class ScriptedModel:
             ModelFailed: `model_unusable`; the script cannot be read, or has no more answers.
             BrokenHistory: a real model would refuse what it is asked with.
         """
-        check_history(request.turns)
-        script = _read(await self._load(), self._file.name)
-        number = sum(isinstance(turn, LlmTurn) for turn in request.turns)
+        turns = request.turns
+        number = sum(isinstance(turn, LlmTurn) for turn in turns)
+        # It reads every turn: of a long session only now and then, so that a turn does not cost more with each.
+        if number <= CHECKED_ANSWERS or number % CHECKED_ANSWERS == 0:
+            check_history(turns)
+        script = await to_thread.run_sync(self._load)
         if number >= len(script.answers):
             raise ModelFailed(
                 "model_unusable",
@@ -80,16 +88,20 @@ class ScriptedModel:
             )
         answer = script.answers[number]
         await anyio.sleep(answer.delay_milliseconds / 1000)
-        words = {"query": _query(request.turns), "results": _results(request.turns)}
+        words = {"query": _query(turns), "results": _results(turns)}
         return ModelAnswer(
             _fill(answer.text, words),
             tuple(ToolCall(call.name, _fill_all(call.arguments, words), call.id) for call in answer.tool_calls),
             Usage(answer.usage.input_tokens, answer.usage.output_tokens),
         )
 
-    async def _load(self) -> bytes:
+    def _load(self) -> Script:
         try:
-            return await anyio.Path(self._file).read_bytes()
+            status = self._file.stat()
+            state = (status.st_mtime_ns, status.st_size, status.st_ino)
+            if self._read is None or self._read[0] != state:
+                self._read = state, _read(self._file.read_bytes(), self._file.name)
+            return self._read[1]
         except OSError as exc:
             raise ModelFailed(
                 "model_unusable",

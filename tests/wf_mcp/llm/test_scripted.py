@@ -66,6 +66,13 @@ async def test_a_script_that_cannot_be_played_says_why(tmp_path: Path, text: str
     assert str(tmp_path) not in str(failed.value)
 
 
+async def test_a_script_that_was_changed_is_read_again(script: Path) -> None:
+    model = ScriptedModel(script)
+    assert (await model.ask(asking())).text == "One moment."
+    await anyio.Path(script).write_text('{"answers": [{"text": "Another one."}]}')
+    assert (await model.ask(asking())).text == "Another one."
+
+
 async def test_a_model_may_think_for_a_while(tmp_path: Path) -> None:
     file = tmp_path / "script.json"
     file.write_text('{"answers": [{"text": "Hm.", "delay_milliseconds": 60000}]}')
