@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from tests.wf_artifacts.calls.samples import continuation, delivery
 from tests.wf_artifacts.conftest import Shared
 from tests.wf_artifacts.samples import artifact, deployment, environment, record
+from wf_artifacts.calls.models import CACHED, WAITING, CachedResult, Waiting
 from wf_artifacts.catalog.files.tree import NUMBERS, Numbers
 from wf_artifacts.catalog.models import ARTIFACT, DEPLOYMENT
 from wf_artifacts.errors import DriverMissing, InvalidStoreUrl
@@ -55,6 +57,19 @@ SESSION = SessionRecord.model_validate(
         "updated_at": BEGUN.updated_at,
     }
 )
+WAITS = Waiting(
+    continuation=continuation(
+        provider_call_id="toolu_1",
+        reason="external worker",
+        disposition={"tag": "defer"},
+        cache_key="k",
+        context={"session_id": "sess_1"},
+        expires_at=BEGUN.created_at,
+    ),
+    state="delivered",
+    delivery=delivery(),
+    ended_at=BEGUN.created_at,
+)
 DOCUMENTS: list[tuple[Any, Any]] = [
     (ARTIFACT, artifact()),
     (DEPLOYMENT, deployment()),
@@ -66,6 +81,8 @@ DOCUMENTS: list[tuple[Any, Any]] = [
     (INPUTS_HEADER, InputsHeader(run_id=BEGUN.run_id, checkpoint=1)),
     (CHECKPOINT, HEAD_OF_BEGUN.checkpoint),
     (SESSION_RECORD, SESSION),
+    (WAITING, WAITS),
+    (CACHED, CachedResult(key="k", result={"type": "text", "content": "x"}, created_at=BEGUN.created_at)),
     (SESSION_HEAD, SessionHead(record=SESSION, header_digest="sha256:03", events_bytes=400)),
     (KEY, Key(principal="local", deployment_id=DeploymentId("publish"), key="k", run_id=BEGUN.run_id)),
 ]

@@ -50,6 +50,8 @@ def _render(copied: CopiedStore) -> RenderableType:
             ("deployments", str(copied.deployments)),
             ("runs", str(copied.runs)),
             ("sessions", str(copied.sessions)),
+            ("calls", str(copied.calls)),
+            ("cached results", str(copied.cached_results)),
         )
     )
     left_out = [diagnostic(one) for one in copied.left_out]

@@ -5,8 +5,10 @@ move on meanwhile, and everything is read back from the target and compared.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from datetime import UTC, datetime
 from typing import Any, Final, Protocol, TypeVar, cast
 
+from wf_artifacts.calls.models import CachedResult, Waiting
 from wf_artifacts.catalog.models import Artifact, Deployment
 from wf_artifacts.errors import NotFound
 from wf_artifacts.runs.models import JournalRecord, RunRecord
@@ -26,6 +28,8 @@ T = TypeVar("T")
 
 _PAGE: Final = 100
 _ENTRIES_AT_ONCE: Final = 1000
+_NEVER: Final = datetime.min.replace(tzinfo=UTC)
+"""Before any call expires."""
 
 
 class CopiedStore(Answer):
@@ -36,12 +40,15 @@ class CopiedStore(Answer):
     deployments: int
     runs: int
     sessions: int
+    calls: int
+    """Calls that wait, or waited, for the outside."""
+    cached_results: int
     left_out: list[Diagnostic]
     """What cannot be read where it is, or needs what is not there."""
 
 
 async def copy_store(source: str, target: str, *, progress: Progress | None = None) -> CopiedStore:
-    """Copy artifacts, deployments, runs and sessions from the store at one address to the empty one at another.
+    """Copy everything from the store at one address to the empty one at another.
 
     Raises:
         InvalidArgument, InvalidStoreUrl: the target holds something, or an address is none; nothing was written.
@@ -78,6 +85,8 @@ class _Copying:
             deployments=await self._each(self._origin.catalog.list_deployments, self._deployment),
             runs=await self._each(self._runs, self._run),
             sessions=await self._each(self._sessions, self._session),
+            calls=await self._each(self._origin.continuations.list_all, self._call),
+            cached_results=await self._each(self._origin.cache.list_all, self._cached_result),
             left_out=self._left_out,
         )
 
@@ -148,6 +157,15 @@ class _Copying:
             await (await self._copy.sessions.create(stored.record, stored.header, stored.events)).release()
             _require_same(stored, await self._copy.sessions.load(session_id), session_id)
 
+    async def _call(self, waiting: Waiting) -> None:
+        await self._copy.continuations.restore(waiting)
+        found = await self._copy.continuations.load(waiting.token, principal=None, now=_NEVER)
+        _require_same(waiting, found, waiting.token)
+
+    async def _cached_result(self, entry: CachedResult) -> None:
+        await self._copy.cache.put(entry.key, entry.result, now=entry.created_at)
+        _require_same(entry.result, await self._copy.cache.get(entry.key), entry.key)
+
     async def _each(self, page: _Lister[T], copy: Callable[[T], Awaitable[None]]) -> int:
         """Copy every item of a list, and count them. What cannot be read, or lacks what it needs, is left out."""
         count, cursor = 0, None
@@ -184,6 +202,8 @@ async def _require_empty(copy: Stores) -> None:
         await copy.catalog.list_deployments(limit=1),
         await copy.runs.list_runs(principal=None, limit=1),
         await copy.sessions.list_sessions(principal=None, limit=1),
+        await copy.continuations.list_all(limit=1),
+        await copy.cache.list_all(limit=1),
     )
     if any(page.items or page.damaged for page in pages) or any((await copy.catalog.last_versions()).values()):
         raise InvalidArgument(

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.wf_artifacts.samples import checkpoint, environment, following, inputs, new_run_id, record, trace
+from tests.wf_artifacts.calls.samples import continuation, delivery, token
+from tests.wf_artifacts.samples import LATER, NOW, checkpoint, environment, following, inputs, new_run_id, record, trace
 from tests.wf_artifacts.sessions.samples import begin_and_release, events, moved, new_session_id, session
 from tests.wf_mcp.scripted import ask, child, node, opened, plan
 from wf_artifacts.errors import InvalidStoreUrl, RunBusy, SessionBusy
@@ -138,6 +139,39 @@ async def test_a_damaged_session_is_left_out_and_named(source: str, target: str,
     (home / new_session_id(1) / "header.json").write_text("{", encoding="utf-8")
     copied = await copy_store(source, target)
     assert (copied.sessions, len(copied.left_out)) == (1, 2)
+
+
+async def test_waiting_calls_and_cached_results_come_along(source: str, target: str, tmp_path: Path) -> None:
+    async with open_stores(source) as origin:
+        calls = origin.continuations
+        for number in range(130):
+            await calls.put(continuation(number, expires_at=LATER if number % 2 else None))
+        await calls.deliver(token(3), delivery("done"), principal=None, now=NOW)
+        await calls.close(token(4), now=NOW)
+        for key in ("one", "two"):
+            await origin.cache.put(key, {"key": key}, now=NOW)
+    copied = await copy_store(source, target)
+    assert (copied.calls, copied.cached_results, copied.left_out) == (130, 2, [])
+    async with open_stores(source) as origin, open_stores(target) as copy:
+        every = [await stores.continuations.list_all(limit=200) for stores in (origin, copy)]
+        assert every[0] == every[1]
+        assert await copy.cache.list_all(limit=10) == await origin.cache.list_all(limit=10)
+        late = await copy.continuations.deliver(token(3), delivery("late"), principal=None, now=NOW)
+        assert (late, await copy.cache.get("two")) == ("already_completed", {"key": "two"})
+    with pytest.raises(InvalidArgument, match="holds something"):
+        await copy_store(source, target)
+
+
+async def test_a_damaged_call_is_left_out_and_named(source: str, target: str, tmp_path: Path) -> None:
+    async with open_stores(source) as origin:
+        for number in range(2):
+            await origin.continuations.put(continuation(number))
+        await origin.cache.put("key", 1, now=NOW)
+    for room in ("calls", "cache"):
+        (damaged, *_) = sorted((tmp_path / "source" / room).rglob("*.json"))
+        damaged.write_text("{", encoding="utf-8")
+    copied = await copy_store(source, target)
+    assert (copied.calls, copied.cached_results, len(copied.left_out)) == (1, 0, 2)
 
 
 async def test_nothing_is_copied_over_anything(source: str, target: str) -> None:
