@@ -29,6 +29,7 @@ from wf_core.state import (
     RunState,
     RunStatus,
     Scope,
+    Settled,
     SideEffects,
     Write,
 )
@@ -186,7 +187,15 @@ def _read_call(value: Any, where: str) -> Call:
             attempt=fields.count("attempt", least=1),
             started_at=fields.time("started_at"),
             side_effects=_read_effects(fields),
+            settled=_read_settled(fields.any("settled"), f"{where}.settled"),
         )
+
+
+def _read_settled(value: Any, where: str) -> Settled | None:
+    if value is None:
+        return None
+    with Fields(value, where) as fields:
+        return Settled(fields.one_of(("completed", "failed", "retry"), "kind"), fields.time("at"))
 
 
 def _read_interrupt(value: Any, where: str) -> Interrupt:

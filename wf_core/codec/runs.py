@@ -1,9 +1,10 @@
-"""The stored form of a run: format `wf.run`, version 1.
+"""The stored form of a run: format `wf.run`, version 2.
 
 What its body says is written in `writing` and read in `reading`.
 """
 
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, cast
 
 from wf_core.codec import envelope
 from wf_core.codec.integrity import check_references
@@ -12,7 +13,7 @@ from wf_core.codec.writing import write_run
 from wf_core.state import RunState
 
 FORMAT: Final = "wf.run"
-VERSION: Final = 1
+VERSION: Final = 2
 
 
 def dump_run(run: RunState) -> bytes:
@@ -27,6 +28,27 @@ def load_run(data: bytes) -> RunState:
         StateCorrupt: damaged, or contradicting itself; the error says where.
         FormatTooNew: written by a newer version.
     """
-    run = read_run(envelope.load(data, format=FORMAT, supported=VERSION))
+    run = read_run(envelope.load(data, format=FORMAT, supported=VERSION, upgrades=_UPGRADES))
     check_references(run)
     return run
+
+
+def _with_settled(body: envelope.Body) -> envelope.Body:
+    """Version 1 did not say what a person had said of a call."""
+    for call in _calls(body):
+        call["settled"] = None
+    return body
+
+
+_UPGRADES: Final[Mapping[int, envelope.Upgrade]] = {1: _with_settled}
+
+
+def _calls(body: envelope.Body) -> Iterator[dict[str, Any]]:
+    """Give the calls of a body of which nobody knows yet whether it is sound."""
+    waiting: list[Any] = [frame["activity"] for frame in _records(body.get("frames")) if "activity" in frame]
+    yield from _records([*_records(body.get("calls")), *(one.get("call") for one in _records(waiting))])
+
+
+def _records(value: Any) -> list[dict[str, Any]]:
+    listed = cast("list[Any]", value) if isinstance(value, list) else []
+    return [cast("dict[str, Any]", one) for one in listed if isinstance(one, dict)]

@@ -121,6 +121,7 @@ def _call(call: Call) -> Json:
         "attempt": call.attempt,
         "started_at": _time(call.started_at),
         "side_effects": call.side_effects,
+        "settled": None if call.settled is None else {"kind": call.settled.kind, "at": _time(call.settled.at)},
     }
 
 

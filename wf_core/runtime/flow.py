@@ -21,6 +21,7 @@ from wf_core.state import (
     RunError,
     RunState,
     RunStatus,
+    Settled,
     SideEffects,
 )
 
@@ -34,6 +35,7 @@ def advance(
     output: JsonValue = None,
     state_changes: Any = None,
     answer: dict[str, JsonValue] | None = None,
+    settled: Settled | None = None,
 ) -> None:
     """End a frame's step with an outcome, and send the frame along the route of that outcome."""
     run = turn.run
@@ -48,6 +50,7 @@ def advance(
         output=output,
         state_changes=state_changes or {},
         answer=answer,
+        settled=settled,
     )
     waited = isinstance(frame.activity, (Asking, Doubtful))
     frame.activity = None
@@ -90,6 +93,7 @@ def fail_step(
     side_effects: SideEffects = "none",
     input: JsonValue = None,
     output: JsonValue = None,
+    settled: Settled | None = None,
 ) -> None:
     """End a frame's step in failure."""
     error = RunError(
@@ -101,12 +105,20 @@ def fail_step(
         side_effects=side_effects,
         details=failed.details,
     )
-    pass_on(turn, frame, error, input=input, output=output)
+    pass_on(turn, frame, error, input=input, output=output, settled=settled)
 
 
-def pass_on(turn: Turn, frame: Frame, error: RunError, *, input: JsonValue = None, output: JsonValue = None) -> None:
+def pass_on(
+    turn: Turn,
+    frame: Frame,
+    error: RunError,
+    *,
+    input: JsonValue = None,
+    output: JsonValue = None,
+    settled: Settled | None = None,
+) -> None:
     """End a frame's step because of an error, its own or that of a frame below it."""
-    note(turn.run, frame, now=turn.now, error=error, input=input, output=output)
+    note(turn.run, frame, now=turn.now, error=error, input=input, output=output, settled=settled)
     fail(turn, frame, error)
 
 

@@ -76,9 +76,9 @@ def complete_call(turn: Turn, frame: Frame, code: NodeCode, call: Call, outcome:
         failed = StepFailed(
             "output_invalid", f"The result of {code.capability} is not JSON. {bad}", details=bad.details
         )
-        fail_step(turn, frame, failed, side_effects=known, input=call.input)
+        fail_step(turn, frame, failed, side_effects=known, input=call.input, settled=call.settled)
     except StepFailed as failed:
-        fail_step(turn, frame, failed, side_effects=known, input=call.input, output=output)
+        fail_step(turn, frame, failed, side_effects=known, input=call.input, output=output, settled=call.settled)
 
 
 def fail_call(turn: Turn, frame: Frame, code: NodeCode, call: Call, failure: CallFailure, *, jitter: float) -> None:
@@ -110,7 +110,7 @@ def give_up(turn: Turn, frame: Frame, code: NodeCode, call: Call, failure: CallF
             error = failed
     else:
         error = StepFailed(failure.code, failure.message, details=failure.details)
-    fail_step(turn, frame, error, side_effects=known, input=call.input)
+    fail_step(turn, frame, error, side_effects=known, input=call.input, settled=call.settled)
 
 
 def note_cancelled(turn: Turn, frames: Iterable[Frame], message: str) -> SideEffects:
@@ -131,7 +131,7 @@ def note_cancelled(turn: Turn, frames: Iterable[Frame], message: str) -> SideEff
         if known == "unknown":
             together = known
         error = RunError("cancelled", message, frame.step_id, (*frame.prefix, frame.step_id), frame.attempt, known)
-        note(turn.run, frame, now=turn.now, input=call.input, error=error)
+        note(turn.run, frame, now=turn.now, input=call.input, error=error, settled=call.settled)
     return together
 
 
@@ -176,7 +176,7 @@ def _succeed(turn: Turn, frame: Frame, code: NodeCode, call: Call, outcome: str,
         raise StepFailed(CAPABILITY_ERROR, _message(output), details={"output": output})
     entries = code.error_output if outcome == ERROR_OUTCOME else code.output
     changes = apply_writes(frame.program.shape, frame.layer, map_result(entries, output)) if entries else None
-    advance(turn, frame, outcome, input=call.input, output=output, state_changes=changes)
+    advance(turn, frame, outcome, input=call.input, output=output, state_changes=changes, settled=call.settled)
 
 
 def _message(output: JsonValue) -> str:

@@ -14,7 +14,7 @@ from wf_core.runtime.nodes import complete_call, give_up, judge, known_effects
 from wf_core.runtime.program import NodeCode, Program
 from wf_core.runtime.tree import Turn, admit, rest
 from wf_core.runtime.work import CallFailure, Settlement
-from wf_core.state import Delayed, Doubtful, RunState
+from wf_core.state import Delayed, Doubtful, RunState, Settled
 
 
 def recover(program: Program, run: RunState, *, now: datetime) -> None:
@@ -45,6 +45,7 @@ def settle(program: Program, run: RunState, call_id: str, settlement: Settlement
         _require_result(code, settlement)
     turn = Turn(run, now)
     run.status = "running"
+    call.settled = Settled(settlement.kind, now)
     match settlement.kind:
         case "completed":
             complete_call(turn, frame, code, call, settlement.outcome, settlement.output)

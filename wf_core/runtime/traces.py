@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from wf_core.jsonvalue import JsonValue, dumps, shorten
-from wf_core.state import Frame, RunError, RunState
+from wf_core.state import Frame, RunError, RunState, Settled
 from wf_core.times import iso
 
 MAX_VALUE_BYTES = 4096
@@ -27,6 +27,7 @@ def note(
     state_changes: Any = _NO_CHANGES,
     error: RunError | None = None,
     answer: dict[str, JsonValue] | None = None,
+    settled: Settled | None = None,
 ) -> None:
     """Add an entry about the step at which a frame stands."""
     started = frame.started_at or now
@@ -47,6 +48,8 @@ def note(
     }
     if answer is not None:
         entry["answer"] = answer
+    if settled is not None:
+        entry["settled"] = {"by": "person", "kind": settled.kind, "at": iso(settled.at)}
     run.fresh_trace.append(_encode(entry))
     run.trace_count += 1
 

@@ -13,7 +13,7 @@ from wf_core.state.frames import (
     RunError,
 )
 from wf_core.state.layers import Layer, Write
-from wf_core.state.pending import Call, Interrupt, SideEffects
+from wf_core.state.pending import Call, Interrupt, Settled, SideEffects
 from wf_core.state.run import FINAL, Counters, Lineage, RunState, RunStatus, Scope
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "RunState",
     "RunStatus",
     "Scope",
+    "Settled",
     "SideEffects",
     "Write",
 ]

@@ -9,6 +9,15 @@ from wf_core.jsonvalue import JsonSchema, JsonValue
 SideEffects = Literal["none", "unknown"]
 
 
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What a person said of a call in doubt."""
+
+    kind: Literal["completed", "failed", "retry"]
+    at: datetime
+    """Aware UTC."""
+
+
 @dataclass(slots=True)
 class Call:
     """One visit of a node: it keeps its id over retries, so outside systems can recognise a repetition."""
@@ -24,6 +33,8 @@ class Call:
     """When this attempt began, aware UTC."""
     side_effects: SideEffects = "none"
     """What is known of the attempts before this one."""
+    settled: Settled | None = None
+    """What a person said last of the attempts before this one, or of this one. None where nobody was asked."""
 
 
 @dataclass(slots=True)

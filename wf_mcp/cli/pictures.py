@@ -137,8 +137,9 @@ def _asks(entry: TraceEntry) -> bool:
 
 
 def _outcome(entry: TraceEntry) -> Text:
+    said = "" if entry.settled is None else f" (a person: {entry.settled.kind})"
     if entry.error is not None:
-        return Text(entry.error["code"], style="red")
+        return Text(entry.error["code"] + said, style="red")
     if _asks(entry):
         return Text("asks", style="yellow")
-    return Text((entry.outcome or "") + (f" → {entry.next_step_id}" if entry.next_step_id else ""))
+    return Text((entry.outcome or "") + said + (f" → {entry.next_step_id}" if entry.next_step_id else ""))

@@ -6,7 +6,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any, cast
 
-GOLDEN = Path(__file__).parent / "golden" / "run_v1.json"
+GOLDEN = Path(__file__).parent / "golden" / "run_v2.json"
 
 Place = tuple[str | int, ...]
 
@@ -16,13 +16,13 @@ FREE = frozenset({"input", "state", "items", "payload", "output", "details"})
 SCHEMAS = frozenset({"request_schema", "resume_schema", "outcome_schemas"})
 
 
-def golden() -> dict[str, Any]:
-    return json.loads(GOLDEN.read_bytes())
+def golden(file: Path = GOLDEN) -> dict[str, Any]:
+    return json.loads(file.read_bytes())
 
 
-def damaged(place: Place, change: Callable[[Any], Any]) -> bytes:
-    """Give the golden run with the value at a place changed; `...` removes it."""
-    document = golden()
+def damaged(place: Place, change: Callable[[Any], Any], file: Path = GOLDEN) -> bytes:
+    """Give a golden run with the value at a place changed; `...` removes it."""
+    document = golden(file)
     holder: Any = document
     for step in place[:-1]:
         holder = holder[step]

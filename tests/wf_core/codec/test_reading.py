@@ -92,3 +92,12 @@ def test_no_item_stands_twice() -> None:
 @pytest.mark.parametrize("key", ["scopes", "lineages", "frames", "calls", "interrupts"])
 def test_no_record_stands_twice(key: str) -> None:
     refused(damaged(("body", key), lambda records: [*records, records[-1]]))
+
+
+def test_what_a_person_said_of_a_call_is_a_kind_and_a_time() -> None:
+    place, said = ("body", "calls", 0, "settled"), {"kind": "retry", "at": "2026-11-30T10:00:00+00:00"}
+    call = next(iter(load_run(damaged(place, lambda _: said)).calls.values()))
+    assert call.settled is not None
+    assert call.settled.kind == "retry"
+    for wrong in ("retry", {}, {**said, "kind": "approved"}, {**said, "at": 3}, {**said, "by": "person"}):
+        refused(damaged(place, lambda _, wrong=wrong: wrong))

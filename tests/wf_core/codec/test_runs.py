@@ -1,5 +1,7 @@
 """The stored form of a run: what is written is read again, exactly, and nothing else is."""
 
+from typing import Any
+
 import pytest
 
 from tests.wf_core.codec.damage import GOLDEN, damaged
@@ -30,4 +32,10 @@ def test_another_format_is_refused() -> None:
 
 def test_a_newer_version_is_refused_as_such() -> None:
     with pytest.raises(FormatTooNew):
-        load_run(damaged(("version",), lambda _: 2))
+        load_run(damaged(("version",), lambda newest: newest + 1))
+
+
+@pytest.mark.parametrize("place", [("calls",), ("frames",), ("frames", 0), ("frames", 0, "activity"), ("calls", 0)])
+@pytest.mark.parametrize("wrong", [None, 1, [1], {}, {"call": 1}], ids=str)
+def test_an_older_version_that_is_damaged_is_refused_as_such(place: tuple[str | int, ...], wrong: Any) -> None:
+    refused(damaged(("body", *place), lambda _: wrong, GOLDEN.with_name("run_v1.json")))

@@ -74,3 +74,14 @@ def test_the_writes_of_a_concurrent_item_are_stored_and_not_what_they_lead_to() 
     drive.go()
     body: Any = loads(dump_run(drive.run))
     assert [one["writes"] for one in body["body"]["lineages"]] == [[[["log"], "append", 1]], [[["log"], "append", 2]]]
+
+
+def test_what_a_person_said_of_a_call_is_stored() -> None:
+    drive = begin(plan({"say": node()}))
+    drive.look()
+    drive.crash()
+    drive.settle("c1", "retry")
+    assert load_run(dump_run(drive.run)).frames[0].activity == drive.run.frames[0].activity
+    drive.look()
+    assert load_run(dump_run(drive.run)).calls == drive.run.calls
+    assert drive.run.calls["c1"].settled is not None

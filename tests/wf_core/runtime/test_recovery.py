@@ -173,6 +173,53 @@ def test_a_call_settled_with_retry_begins_again_as_the_next_attempt_of_the_same_
     assert output_of(drive.go()) == {"seen": ["said"]}
 
 
+def noted(drive: Driver) -> list[tuple[Any, Any]]:
+    """Give of each trace entry its outcome and what was said of the call."""
+    return [(entry["outcome"], entry.get("settled")) for entry in drive.trace]
+
+
+def said(kind: str) -> dict[str, str]:
+    return {"by": "person", "kind": kind, "at": "2026-11-30T10:01:00.000Z"}
+
+
+def test_the_trace_tells_what_a_person_said_of_a_call_and_when() -> None:
+    completed, failed, again = crashed(), crashed(), crashed()
+    completed.settle("c1", "completed", output={"value": "told"})
+    failed.settle("c1", "failed")
+    again.settle("c1", "retry")
+    for drive in (completed, failed, again):
+        drive.wait(5)
+        drive.go()
+    assert noted(completed) == [("ok", said("completed"))]
+    assert noted(failed) == [(None, said("failed"))]
+    assert noted(again) == [("ok", said("retry"))]
+
+
+def test_of_several_words_about_a_call_the_trace_tells_the_last() -> None:
+    drive = crashed()
+    drive.settle("c1", "retry")
+    drive.look()
+    drive.crash()
+    drive.wait(5)
+    drive.settle("c1", "failed")
+    assert noted(drive) == [(None, {**said("failed"), "at": "2026-11-30T10:01:05.000Z"})]
+
+
+@pytest.mark.parametrize("kind", ["completed", "retry"])
+def test_a_result_that_leads_nowhere_is_told_with_what_a_person_said(kind: Any) -> None:
+    drive = crashed(plan({"say": node(output={"state.n": "value"})}, {"n": {"type": "integer"}}))
+    drive.settle("c1", kind, **({"output": {"value": "text"}} if kind == "completed" else {}))
+    drive.go()
+    assert noted(drive) == [(None, said(kind))]
+
+
+def test_a_call_that_ends_with_its_run_is_told_with_what_a_person_said() -> None:
+    drive = crashed()
+    drive.settle("c1", "retry")
+    drive.cancel(None)
+    assert noted(drive) == [(None, said("retry"))]
+
+
 def not_reached(given: Json) -> Any:
     raise Failed("unreachable", "gone", executed=False)
 

@@ -71,6 +71,8 @@ def test_a_trace_names_what_was_written_and_how_long_it_took() -> None:
 
 def test_a_step_is_told_on_one_line() -> None:
     question = ENTRY | {"outcome": None, "next_step_id": None}
+    settled = ENTRY | {"settled": {"by": "person", "kind": "retry", "at": "2026-11-30T10:00:00.000Z"}}
 
     assert pictures.step(TraceEntry.model_validate(ENTRY)).plain.split() == ["✓", "one", "ok", "→", "two", "1.5", "s"]
     assert pictures.step(TraceEntry.model_validate(question)).plain.split() == ["?", "one", "asks"]
+    assert "ok (a person: retry) → two" in pictures.step(TraceEntry.model_validate(settled)).plain

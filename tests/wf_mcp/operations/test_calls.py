@@ -19,6 +19,7 @@ from wf_mcp.operations.calls import complete_call, fail_call, inspect_call, retr
 from wf_mcp.operations.models import RunSummary
 from wf_mcp.operations.pending import list_pending
 from wf_mcp.operations.runs import inspect_run, resume_run
+from wf_mcp.operations.traces import read_run_trace
 
 pytestmark = pytest.mark.anyio
 
@@ -95,6 +96,15 @@ async def test_a_call_that_may_be_repeated_is_made_once_more_with_the_same_key(s
     assert (ended.status, ended.output) == ("completed", {"receipt": "again"})
     [(_, given, context)] = source.calls
     assert (given, context.attempt) == ({"amount": 12}, 2)
+
+
+async def test_the_trace_says_that_a_person_decided(stores: Stores) -> None:
+    async with doubted(stores) as (app, token, _):
+        await complete_call(app, token=token, result={"receipt": "r-1"}, caller=LOCAL_PERSON)
+        [run] = (await app.stores.runs.list_runs(principal=None, limit=2)).items
+        [entry] = (await read_run_trace(app, run_id=run.run_id)).entries
+    assert entry.settled is not None
+    assert (entry.outcome, entry.settled.by, entry.settled.kind) == ("ok", "person", "completed")
 
 
 async def test_a_result_that_the_capability_cannot_have_given_changes_nothing(tmp_path: Path) -> None:
