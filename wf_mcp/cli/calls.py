@@ -1,4 +1,4 @@
-"""`wf calls`: calls of which nobody knows whether they were carried out, and what a person says of them."""
+"""`wf calls`: calls that wait for the outside, those in doubt among them, and what a person says of them."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated
@@ -7,7 +7,7 @@ import typer
 from rich.console import RenderableType
 
 from wf_mcp.app import App
-from wf_mcp.cli import pictures
+from wf_mcp.cli import conversations, pictures
 from wf_mcp.cli.documents import read_json
 from wf_mcp.cli.operate import Ticker, operate, ticker
 from wf_mcp.cli.output import AsJson, show, table, when
@@ -16,9 +16,12 @@ from wf_mcp.operations import calls as operations
 from wf_mcp.operations import pending
 from wf_mcp.operations.caller import LOCAL_PERSON
 from wf_mcp.operations.models import PendingList, RunSummary
+from wf_mcp.operations.session_models import SessionSummary
 
 app = typer.Typer(
-    add_completion=False, no_args_is_help=True, help="Calls of which nobody knows whether they were carried out."
+    add_completion=False,
+    no_args_is_help=True,
+    help="Calls that wait for the outside, or of which nobody knows whether they were carried out.",
 )
 
 Token = Annotated[str, typer.Argument(metavar="TOKEN", help="The call's token, as `wf calls list` shows it.")]
@@ -45,7 +48,7 @@ def list_calls(
 def show_call(context: typer.Context, token: Token, as_json: AsJson = False) -> None:
     """Show a call, and what can be said of it."""
     call = operate(context, lambda wf: operations.inspect_call(wf, token=token, caller=LOCAL_PERSON), as_json=as_json)
-    show(call, pictures.call, as_json=as_json)
+    show(call, conversations.call if call.session_id else pictures.call, as_json=as_json)
 
 
 @app.command()
@@ -58,7 +61,7 @@ def complete(
 ) -> None:
     """Say that the call was carried out and gave RESULT; the run goes on as if it had just come."""
 
-    async def action(wf: App, progress: Ticker) -> RunSummary:
+    async def action(wf: App, progress: Ticker) -> RunSummary | SessionSummary:
         return await operations.complete_call(
             wf,
             token=token,
@@ -81,7 +84,7 @@ def fail(
 ) -> None:
     """Say that the call failed; its step fails, or takes its route `error`."""
 
-    async def action(wf: App, progress: Ticker) -> RunSummary:
+    async def action(wf: App, progress: Ticker) -> RunSummary | SessionSummary:
         return await operations.fail_call(
             wf, token=token, error=error, wait_seconds=WAIT_SECONDS, caller=LOCAL_PERSON, progress=progress
         )
@@ -93,7 +96,7 @@ def fail(
 def retry(context: typer.Context, token: Token, as_json: AsJson = False) -> None:
     """Make the call again. If it was carried out after all, it is carried out twice."""
 
-    async def action(wf: App, progress: Ticker) -> RunSummary:
+    async def action(wf: App, progress: Ticker) -> RunSummary | SessionSummary:
         return await operations.retry_call(
             wf, token=token, wait_seconds=WAIT_SECONDS, caller=LOCAL_PERSON, progress=progress
         )
@@ -104,26 +107,36 @@ def retry(context: typer.Context, token: Token, as_json: AsJson = False) -> None
 def _settle(
     context: typer.Context,
     token: str,
-    settle: Callable[[App, Ticker], Awaitable[RunSummary]],
+    settle: Callable[[App, Ticker], Awaitable[RunSummary | SessionSummary]],
     *,
     as_json: bool,
 ) -> None:
     """Give the word, and wait until the run stops again."""
 
-    async def action(wf: App) -> RunSummary:
+    async def action(wf: App) -> RunSummary | SessionSummary:
         async with ticker(f"going on after {token}") as progress:
-            return await until_it_stops(wf, await settle(wf, progress), progress)
+            told = await settle(wf, progress)
+            return await until_it_stops(wf, told, progress) if isinstance(told, RunSummary) else told
 
-    end(operate(context, action, as_json=as_json), as_json=as_json)
+    told = operate(context, action, as_json=as_json)
+    if isinstance(told, RunSummary):
+        end(told, as_json=as_json)
+    show(told, conversations.answered, as_json=as_json)
 
 
 def _rows(page: PendingList) -> RenderableType:
     return table(
-        ("call", "capability", "step", "began"),
+        ("token", "capability", "step or call", "state", "since"),
         (
-            (item.call.token, item.call.capability, "/".join(item.call.path), when(item.call.since))
+            (
+                item.call.token,
+                item.call.capability,
+                item.call.call_id or "/".join(item.call.path),
+                item.call.state,
+                when(item.call.since),
+            )
             for item in page.pending
             if item.call is not None
         ),
-        empty="No call is in doubt.",
+        empty="No call waits.",
     )

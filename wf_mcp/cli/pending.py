@@ -18,14 +18,17 @@ app = typer.Typer(add_completion=False)
 def pending(
     context: typer.Context,
     run: Annotated[str | None, typer.Option("--run", help="Only what this run waits for.")] = None,
+    session: Annotated[str | None, typer.Option("--session", help="Only what this session waits for.")] = None,
     cursor: Annotated[str | None, typer.Option(help="next_cursor of the page before.")] = None,
     limit: Annotated[int, typer.Option(help="How many, at most 100.")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """List what waits for somebody, newest run first: `wf runs resume RUN`, or `wf calls show TOKEN`, says more."""
+    """List what waits for somebody, newest first: `wf runs resume RUN`, or `wf calls show TOKEN`, says more."""
     page = operate(
         context,
-        lambda wf: operations.list_pending(wf, run_id=run, cursor=cursor, limit=limit, caller=LOCAL_PERSON),
+        lambda wf: operations.list_pending(
+            wf, run_id=run, session_id=session, cursor=cursor, limit=limit, caller=LOCAL_PERSON
+        ),
         as_json=as_json,
     )
     show(page, _rows, as_json=as_json)
@@ -33,8 +36,16 @@ def pending(
 
 def _rows(page: PendingList) -> RenderableType:
     return table(
-        ("run", "deployment", "waits for", "since"),
-        ((item.run_id, item.deployment_id, _what(item), when(item.since)) for item in page.pending),
+        ("run or session", "of", "waits for", "since"),
+        (
+            (
+                item.run_id or item.session_id or "",
+                item.deployment_id or item.agent or "",
+                _what(item),
+                when(item.since),
+            )
+            for item in page.pending
+        ),
         empty="Nothing waits.",
     )
 
@@ -42,6 +53,9 @@ def _rows(page: PendingList) -> RenderableType:
 def _what(item: PendingItem) -> str:
     if item.interrupt is not None:
         return f"{item.interrupt.id}: {item.interrupt.step_id} asks {item.interrupt.kind}"
+    if item.call is not None and item.call.state == "in_doubt":
+        who = item.call.step_id or "the model"
+        return f"{item.call.token}: {who} called {item.call.capability}, whether it did is not known"
     if item.call is not None:
-        return f"{item.call.token}: {item.call.step_id} called {item.call.capability}, whether it did is not known"
+        return f"{item.call.token}: {item.call.capability}" + (f" ({item.call.reason})" if item.call.reason else "")
     return item.next_action

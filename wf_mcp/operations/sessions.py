@@ -166,6 +166,16 @@ async def list_sessions(
     )
 
 
+async def fork_session(app: App, *, session_id: str, caller: Caller = LOCAL_MODEL) -> SessionSummary:
+    """Copy a session as it was last stored. Its open calls wait in the copy too, with tokens of their own.
+
+    Raises:
+        SessionNotFound, StateError, StoreFull, StoreUnavailable: there is no copy.
+    """
+    handle = await app.sessions.fork(SessionId(session_id), principal=caller.principal)
+    return await _waited(app, handle, 0, caller)
+
+
 async def delete_session(app: App, *, session_id: str, caller: Caller = LOCAL_MODEL) -> DeletedSession:
     """Delete a session with everything that is kept of it, the calls that wait included.
 

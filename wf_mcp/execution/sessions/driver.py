@@ -35,6 +35,7 @@ from wf_mcp.execution.sessions.errors import (
     SessionAdvancingFailed,
     SessionBlocked,
 )
+from wf_mcp.execution.sessions.forking import store_fork
 from wf_mcp.execution.sessions.going import Going
 from wf_mcp.execution.sessions.held import HeldSession
 from wf_mcp.execution.sessions.live import Goal, LiveSession, Poked
@@ -155,6 +156,19 @@ class SessionDriver:
             return self.handle(named)
 
         return await owned(self._tasks, create)
+
+    async def fork(self, session_id: SessionId, *, principal: str | None = None) -> SessionHandle:
+        """Copy a session as it was last stored; the copy is at rest.
+
+        Raises:
+            SessionNotFound, StateError, StoreFull, StoreUnavailable: there is no copy.
+        """
+
+        async def copy() -> SessionHandle:
+            record, session = await self._sessions.read(session_id, principal=principal)
+            return self.handle(await store_fork(self.means, record, session))
+
+        return await owned(self._tasks, copy)
 
     async def step(
         self, session_id: SessionId, *, auto: bool | None = None, principal: str | None = None
