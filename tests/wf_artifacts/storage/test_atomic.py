@@ -79,6 +79,15 @@ def test_an_open_file_is_written_where_its_end_counts(tmp_path: Path) -> None:
     assert mode(path) == 0o600
 
 
+def test_a_mark_is_an_empty_file_and_leaves_what_is_there(tmp_path: Path) -> None:
+    for _ in range(2):
+        atomic.make_mark(tmp_path / "mark")
+    assert (tmp_path / "mark").read_bytes() == b""
+    atomic.write_file(tmp_path / "file", b"x")
+    atomic.make_mark(tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == b"x"
+
+
 def test_a_file_that_was_made_appears_whole(tmp_path: Path) -> None:
     made = atomic.temporary(tmp_path / "a.db")
     made.write_bytes(b"x" * 1000)
