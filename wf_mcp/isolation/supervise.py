@@ -114,8 +114,15 @@ def _watch(worker: int, lifeline: int, ended: int) -> str | None:
 
 
 def _has_exited(worker: int) -> bool:
-    """Tell whether the worker has, and leave it to be reaped: until then nobody else can have its process id."""
-    return os.waitid(os.P_PID, worker, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    """Tell whether the worker has, and leave it to be reaped: until then nobody else can have its process id.
+
+    Descendants that have come to us, and ended, are reaped.
+    """
+    while (ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is not None:
+        if ended.si_pid == worker:
+            return True
+        os.waitpid(ended.si_pid, 0)
+    return False
 
 
 def _end(worker: int) -> int | None:

@@ -91,6 +91,10 @@ class Engine:
         """Name every container that there is, running or not."""
         return self.docker("ps", "--all", "--format", "{{.Names}} {{.Status}}").split("\n")[:-1]
 
+    def wait_until_empty(self) -> None:
+        while self.containers():
+            time.sleep(0.05)
+
     def open(self, folder: Path, redactor: Redactor | None = None, **settings: Any) -> DeploymentRunner:
         """Open a runner that uses this engine and the image."""
         return open_runner(

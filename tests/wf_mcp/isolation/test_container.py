@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from time import monotonic
@@ -162,6 +163,22 @@ async def test_a_call_that_is_cancelled_at_once_leaves_no_container(engine: Engi
     with anyio.move_on_after(0.05):
         await execute(engine.open(tmp_path), "wait")
     assert engine.containers() == []
+
+
+async def test_a_killed_server_leaves_no_container(engine: Engine, tmp_path: Path) -> None:
+    """`kill -9` of whoever runs the call. What is left of it removes the container."""
+    program = (
+        "import anyio; from pathlib import Path; from tests.wf_mcp.isolation.calls import execute\n"
+        "from tests.wf_mcp.isolation.engine import Engine\n"
+        f"engine = Engine(Path({str(engine.socket)!r}), Path({str(engine.log)!r}))\n"
+        f"anyio.run(execute, engine.open(Path({str(tmp_path)!r})), 'wait')"
+    )
+    server = await anyio.open_process([sys.executable, "-c", program], cwd=Path(__file__).parents[3])
+    async with server:
+        await started(engine)
+        server.kill()
+    with anyio.fail_after(40):
+        await anyio.to_thread.run_sync(engine.wait_until_empty)
 
 
 async def test_a_killed_client_of_the_engine_leaves_no_container(engine: Engine, tmp_path: Path) -> None:

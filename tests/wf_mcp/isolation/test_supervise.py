@@ -76,3 +76,14 @@ def test_limits_are_set_and_never_above_what_is_allowed() -> None:
     limits = "nproc=1000,fsize=2048,cpu=5"
     printed, _ = Supervised(["sh", "-c", "ulimit -t; ulimit -f; ulimit -c"], limits=limits).end()
     assert printed.split() == [b"5", b"4", b"0"]
+
+
+def test_orphans_that_end_are_not_kept_as_zombies() -> None:
+    """A worker may run for hours, and leave many."""
+    code = "i=0; while [ $i -lt 20 ]; do (sleep 0.01 &); i=$((i + 1)); done; sleep 1; cat /proc/[0-9]*/stat 2>/dev/null"
+    supervised = Supervised(["sh", "-c", code])
+    printed, report = supervised.end()
+    assert report == "exit 0"
+    states = [line.rpartition(b")")[2].split()[:2] for line in printed.splitlines()]
+    assert states
+    assert [b"Z", str(supervised.process.pid).encode()] not in states
