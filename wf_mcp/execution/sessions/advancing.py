@@ -86,9 +86,9 @@ class _Advancing:
         await mail.find_cached(self._held)
         await self._look()
         if self._live.goal == "isolated":
-            await self._calls.release_isolated()
+            self._calls.release_isolated()
         if self._live.asks_again:
-            await self._calls.ask_again()
+            self._calls.ask_again()
 
     async def _act(self, action: object) -> bool:
         """Do what is to be done now, and tell whether that changed the session."""

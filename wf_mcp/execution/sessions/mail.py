@@ -6,16 +6,15 @@ in between repeats it, and what was delivered to it in the meantime is kept.
 
 import logging
 
-from wf_artifacts.calls.models import ContinuationKind, Waiting
+from wf_artifacts.calls.models import ContinuationKind, Delivery, Waiting
 from wf_artifacts.errors import CallNotFound
 from wf_core.calls.policy import Defer, RunIsolated, bare
-from wf_core.calls.results import read_result, text_result
+from wf_core.calls.results import ToolResult, read_result, result_to_json, text_result
 from wf_core.calls.tracked import TrackedCall
 from wf_core.errors import WrongAnswerKind
 from wf_core.sessions import (
     Approved,
     Delivered,
-    Delivery,
     Retried,
     Session,
     check_delivery,
@@ -30,6 +29,8 @@ from wf_mcp.execution.calls.caching import CachedCalls
 from wf_mcp.execution.calls.protocol import CallYield
 from wf_mcp.execution.sessions.held import HeldSession
 from wf_mcp.execution.sessions.making import continuation_of, key_of
+
+Given = Approved | Retried | Delivered
 
 logger = logging.getLogger(__name__)
 
@@ -46,31 +47,40 @@ async def put_off(held: HeldSession, call: TrackedCall, how: CallYield) -> None:
     defer(held.session, call.id, token=how.token, reason=how.reason)
 
 
-async def announce(held: HeldSession, call: TrackedCall, kind: ContinuationKind) -> None:
-    """Let the outside answer a call that does not wait for it yet, or not in this way."""
-    await held.means.continuations.put(continuation_of(held, call, kind))
+async def announce(held: HeldSession, call: TrackedCall, kind: ContinuationKind) -> Waiting:
+    """Let the outside answer a call that does not wait for it yet, or not in this way; give what is stored of it."""
+    return await held.means.continuations.put(continuation_of(held, call, kind))
 
 
 async def withdraw(held: HeldSession, call: TrackedCall) -> bool:
     """Let nobody outside answer a call any more, because it is carried out here; False where somebody has.
 
-    To be done before it begins.
+    To be done before it begins, and after it is stored that it may: an approval is used up by this.
     """
     token = call.continuation_token
     return token is None or await held.means.continuations.close(token, now=held.means.clock.now())
 
 
-async def withdraw_token(held: HeldSession, token: str) -> None:
-    """Let nobody outside answer a call any more that was announced and has its result now."""
-    await held.means.continuations.close(token, now=held.means.clock.now())
-
-
-async def complete_delivered(held: HeldSession, call: TrackedCall) -> None:
-    """Complete a ready call with what the outside delivered to it after all."""
+async def settle(held: HeldSession, token: str, result: ToolResult, *, channel: str) -> None:
+    """Deliver to a call of our own as the outside would; where somebody was quicker, that stays."""
     now = held.means.clock.now()
-    waiting = await held.means.continuations.load(call.continuation_token or "", principal=None, now=now)
-    delivered = None if waiting.delivery is None else waiting.delivery.result
-    complete(held.session, call.id, read_result(delivered))
+    delivery = Delivery(
+        kind="result",
+        result=result_to_json(result),
+        channel=channel,
+        principal=held.record.principal,
+        delivered_at=now,
+    )
+    await held.means.continuations.deliver(token, delivery, principal=None, now=now)
+
+
+async def complete_delivered(held: HeldSession, call: TrackedCall, token: str) -> None:
+    """Complete a ready call with what was delivered to it."""
+    waiting = await held.means.continuations.load(token, principal=None, now=held.means.clock.now())
+    if waiting.delivery is None:
+        complete(held.session, call.id, text_result("Nobody answered this call in time.", error=True))
+    else:
+        complete(held.session, call.id, read_result(waiting.delivery.result))
 
 
 async def take_over(held: HeldSession) -> None:
@@ -107,13 +117,13 @@ async def collect(held: HeldSession) -> bool:
 
 
 async def find_cached(held: HeldSession) -> None:
-    """Complete the deferred calls whose results are in the cache by now."""
+    """Answer the deferred calls whose results are in the cache by now."""
     cached = CachedCalls(held.means.cache, held.means.clock)
     for call in open_to_outside(held.session).values():
         key = key_of(held, call) if call.state == "deferred" else None
         result = await cached.find(key)
-        if result is not None and await withdraw(held, call):
-            complete(held.session, call.id, result)
+        if result is not None and call.continuation_token is not None:
+            await settle(held, call.continuation_token, result, channel="cache")
 
 
 async def _take(held: HeldSession, call: TrackedCall, waiting: Waiting) -> None:
@@ -136,7 +146,7 @@ async def _take(held: HeldSession, call: TrackedCall, waiting: Waiting) -> None:
         await cached.keep(waiting.continuation.cache_key, given.result)
 
 
-def _given(waiting: Waiting) -> Delivery:
+def _given(waiting: Waiting) -> Given:
     delivery = waiting.delivery
     match None if delivery is None else delivery.kind:
         case "approval":

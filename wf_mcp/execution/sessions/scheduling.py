@@ -11,11 +11,9 @@ from dataclasses import dataclass
 import anyio
 from anyio.abc import TaskGroup
 
-from wf_artifacts.calls.models import Delivery
 from wf_core.calls.policy import RunAsync, bare
-from wf_core.calls.results import result_to_json
 from wf_core.calls.tracked import FINAL, TrackedCall
-from wf_core.sessions import PartialUserTurn, Wait, begin, complete, open_calls, release
+from wf_core.sessions import PartialUserTurn, Wait, begin, complete, open_calls, release, token_of
 from wf_mcp.execution.calls.protocol import CallComplete, CallYield
 from wf_mcp.execution.calls.rendering import failed
 from wf_mcp.execution.sessions import mail
@@ -31,6 +29,7 @@ class _Flight:
     """A call that is made right now."""
 
     call: TrackedCall
+    token: str
     background: bool = False
     callee: bool = False
     """Whether it is made while it is ready, or deferred already, because its callee may put it off."""
@@ -70,7 +69,7 @@ class Scheduler:
                 await self._put_off(call)
                 changed = True
                 continue
-            flight = _Flight(call, self._in_background(call), may_defer(self._means, self._session, call))
+            flight = self._flight(call)
             if not flight.background:
                 if free <= 0:
                     continue
@@ -116,37 +115,39 @@ class Scheduler:
                 message = f"{tool_of(self._session, call).capability} put off what it may not put off."
                 ended = failed("internal_error", message, executed=True)
             complete(self._session, call_id, ended.result)
-        elif call.state == "deferred":
-            await self._deliver(call, ended)
         elif isinstance(ended, CallYield):
-            await mail.put_off(self._held, call, ended)
-        elif call.state not in FINAL:
-            await mail.withdraw_token(self._held, request_of(self._session, call).token)
-            complete(self._session, call_id, ended.result)
+            if call.state == "ready":
+                await mail.put_off(self._held, call, ended)
+        elif call.state == "ready":
+            # First delivered, so that a crash finds it, and who was quicker is heard.
+            await mail.settle(self._held, flight.token, ended.result, channel="callee")
+            await mail.complete_delivered(self._held, call, flight.token)
+        elif call.state == "deferred" and ended.code is None:
+            await mail.settle(self._held, flight.token, ended.result, channel="callee")
+            await mail.collect(self._held)
 
-    async def release_isolated(self) -> None:
+    def release_isolated(self) -> None:
         """Take the calls that wait for a runner back, to make them here and nothing else."""
         taken: set[str] = set()
         for call in list(open_calls(self._session)):
             if runner_of(self._means, self._session, call) is None:
                 continue  # it is not to be isolated, or nobody here can
+            if call.state == "deferred":
+                release(self._session, call.id)
             if call.state == "ready" and call.released:
                 taken.add(call.id)
-            if call.state != "deferred":
-                continue
-            # Closed first: what the outside delivers and what is done here must never both count.
-            if await mail.withdraw(self._held, call):
-                release(self._session, call.id)
-                taken.add(call.id)
-        await mail.collect(self._held)
         self._only = frozenset(taken)
 
-    async def ask_again(self) -> None:
+    def ask_again(self) -> None:
         """Ask the callees that put their calls off."""
         for call in open_calls(self._session):
             put_off_by_policy = is_put_off(call.policy.disposition) and not call.released
             if call.state == "deferred" and not put_off_by_policy and may_defer(self._means, self._session, call):
-                self._start(_Flight(call, background=True, callee=True))
+                self._start(_Flight(call, token_of(self._session, call.id), background=True, callee=True))
+
+    def _flight(self, call: TrackedCall) -> _Flight:
+        callee = may_defer(self._means, self._session, call)
+        return _Flight(call, token_of(self._session, call.id), self._in_background(call), callee)
 
     def _in_background(self, call: TrackedCall) -> bool:
         if self._session.agent.execution_mode != "asynchronous":
@@ -162,15 +163,9 @@ class Scheduler:
 
     async def _begin(self, flights: list[_Flight]) -> None:
         """Store that calls begin, then begin them."""
-        begun: list[_Flight] = []
-        for flight in flights:
-            if flight.callee:
-                await mail.announce(self._held, flight.call, "callee")
-                begun.append(flight)
-            elif await mail.withdraw(self._held, flight.call):
-                begun.append(flight)
-            else:
-                await mail.complete_delivered(self._held, flight.call)
+        if any(flight.call.released for flight in flights):
+            await self._held.store("running")  # an approval is used up by what comes next
+        begun = [flight for flight in flights if await self._is_ours(flight)]
         named = [flight.call.id for flight in begun if not flight.callee]
         if named:
             begin(self._session, named)
@@ -178,6 +173,18 @@ class Scheduler:
         await self._held.store("running", sync=asked)
         for flight in begun:
             self._start(flight)
+
+    async def _is_ours(self, flight: _Flight) -> bool:
+        """Let nobody outside answer a call before it begins, or learn that somebody has."""
+        call = flight.call
+        if flight.callee:
+            waiting = await mail.announce(self._held, call, "callee")
+            ours = waiting.state != "delivered"
+        else:
+            ours = await mail.withdraw(self._held, call)
+        if not ours:
+            await mail.complete_delivered(self._held, call, flight.token)
+        return ours
 
     def _start(self, flight: _Flight) -> None:
         self._flights[flight.call.id] = flight
@@ -197,18 +204,3 @@ class Scheduler:
                 return CallYield(request.token, kind="callee", reason=deferred.reason)
         message = f"{request.target.capability} did not end within {seconds:g} seconds."
         return failed("timeout", message, executed=True, read_only=request.target.read_only)
-
-    async def _deliver(self, call: TrackedCall, ended: CallComplete | CallYield) -> None:
-        """Take what a callee says that was asked again, unless the outside was quicker."""
-        if isinstance(ended, CallYield) or ended.code is not None or call.continuation_token is None:
-            return
-        now = self._means.clock.now()
-        delivery = Delivery(
-            kind="result",
-            result=result_to_json(ended.result),
-            channel="callee",
-            principal=self._held.record.principal,
-            delivered_at=now,
-        )
-        await self._means.continuations.deliver(call.continuation_token, delivery, principal=None, now=now)
-        await mail.collect(self._held)

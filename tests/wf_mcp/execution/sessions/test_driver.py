@@ -157,12 +157,12 @@ async def test_a_session_is_blocked_while_its_tool_is_gone_and_goes_on_once_it_i
         script = [calling("echo"), saying("{{results}}")]
         session = await started(app, agent(tmp_path, script, "echo", rules={"echo": LATER}))
         before = await resumed(app, session)
-        await delivered(app, tokens(before)["echo"], "done")
         acts, ops.acts = ops.acts, {"other": ops.acts["echo"]}
         with pytest.raises(SessionBlocked, match=r"ops\.echo"):
             await app.sessions.resume(session)
         assert (await app.sessions.view(session)).pending == before.pending
         ops.acts = acts
+        await delivered(app, tokens(before)["echo"], "done")
         assert (await resumed(app, session)).record.answer == "- echo: done"
 
 
