@@ -22,12 +22,10 @@
     ├── EnvelopeError            what an isolated worker printed is no answer
     ├── SessionRefused           a transition that the session's state does not allow; nothing changed
     │   ├── IllegalTransition    a call or a turn is not in a state for it
-    │   ├── SessionCallNotFound  the session has no such open call
-    │   ├── SessionCallEnded     the call has ended; what was told first stays
-    │   ├── SessionResultInvalid what is told as a call's result cannot be one
     │   ├── WrongAnswerKind      a result for what asks for an approval, or the other way round
     │   ├── MaxTurnsReached      the model was asked as often as the agent allows
-    │   └── BrokenHistory        a history that no model may be shown
+    │   ├── BrokenHistory        a history that no model may be shown
+    │   └── and of those above UnknownCall, CallAlreadyCompleted, InvalidResult
     └── StateError               a stored document that cannot be read
         ├── StateCorrupt         damaged, truncated, or contradicting itself
         └── FormatTooNew         written by a newer version
@@ -112,6 +110,12 @@ class RunRefused(WfError):
     code = "run_refused"
 
 
+class SessionRefused(WfError):
+    """The session does not allow this transition now. Nothing was changed."""
+
+    code = "session_refused"
+
+
 class InvalidInput(RunRefused, ValueError):
     """The workflow input does not fit the plan's input schema. No run was created."""
 
@@ -148,19 +152,19 @@ class InvalidResumePayload(RunRefused, ValueError):
     code = "invalid_resume_payload"
 
 
-class UnknownCall(RunRefused, LookupError):
-    """The run has no such call, or none that its driver may tell the end of."""
+class UnknownCall(RunRefused, SessionRefused, LookupError):
+    """The run has no such call, or none that its driver may tell the end of; or the session has none."""
 
     code = "call_not_found"
 
 
-class CallAlreadyCompleted(RunRefused):
+class CallAlreadyCompleted(RunRefused, SessionRefused):
     """The call has ended, or its end is not for the outside to tell. What was told first stays."""
 
     code = "call_already_completed"
 
 
-class InvalidResult(RunRefused, ValueError):
+class InvalidResult(RunRefused, SessionRefused, ValueError):
     """What is told as a call's result cannot be one: its capability could not have given it."""
 
     code = "invalid_result"
@@ -197,34 +201,10 @@ class EnvelopeError(WfError, ValueError):
         self.code = code
 
 
-class SessionRefused(WfError):
-    """The session does not allow this transition now. Nothing was changed."""
-
-    code = "session_refused"
-
-
 class IllegalTransition(SessionRefused):
     """A call or a turn is not in a state for this: its driver asked for what is not to be done now."""
 
     code = "illegal_transition"
-
-
-class SessionCallNotFound(SessionRefused, LookupError):
-    """The session has no such open call."""
-
-    code = "call_not_found"
-
-
-class SessionCallEnded(SessionRefused):
-    """The call has ended. What was told first stays."""
-
-    code = "call_already_completed"
-
-
-class SessionResultInvalid(SessionRefused, ValueError):
-    """What is told as a call's result cannot be one: it is no strict JSON."""
-
-    code = "invalid_result"
 
 
 class WrongAnswerKind(SessionRefused, ValueError):

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from wf_core.calls.policy import ToolCall
 from wf_core.calls.tracked import TrackedCall
 from wf_core.codec.sessions import dump_header, dump_session, replay
+from wf_core.errors import BrokenHistory
 from wf_core.jsonvalue import JsonValue
 from wf_core.sessions import (
     AgentSnapshot,
@@ -127,4 +128,7 @@ class Replayed:
         action = next_action(self.session)
         assert next_action(again) == action
         if isinstance(action, AskModel):
-            check_history(self.session.turns)
+            try:
+                check_history(self.session.turns)
+            except BrokenHistory as broken:
+                raise AssertionError(str(broken)) from broken

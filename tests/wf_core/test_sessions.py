@@ -259,9 +259,8 @@ class Counting(list[Any]):
         return super().__iter__()
 
     def __getitem__(self, key: Any) -> Any:
-        found = super().__getitem__(key)
-        self.read += len(found) if type(found) is list else 1
-        return found
+        self.read += 1 if type(key) is int else len(self)
+        return super().__getitem__(key)
 
 
 def one_round(session: Session) -> tuple[int, int]:

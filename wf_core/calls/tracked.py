@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from wf_core.calls.policy import AppliedPolicy
 from wf_core.calls.results import ToolResult
-from wf_core.errors import IllegalTransition, SessionCallEnded
+from wf_core.errors import CallAlreadyCompleted, IllegalTransition
 from wf_core.jsonvalue import JsonValue
 
 CallState = Literal["ready", "running", "deferred", "in_doubt", "completed", "failed", "expired"]
@@ -68,7 +68,7 @@ def next_state(call: TrackedCall, event: CallEvent) -> CallState:
     """Say which state an event leads to; nothing changes.
 
     Raises:
-        SessionCallEnded: the call's state is final.
+        CallAlreadyCompleted: the call's state is final.
         IllegalTransition: the event cannot happen in the call's state.
     """
     try:
@@ -76,7 +76,7 @@ def next_state(call: TrackedCall, event: CallEvent) -> CallState:
     except KeyError:
         details = {"call_id": call.id, "state": call.state, "event": event}
     if call.state in FINAL:
-        raise SessionCallEnded(
+        raise CallAlreadyCompleted(
             f"The call {call.id} of {call.name} is {call.state} already.",
             hint="What was told first stays.",
             details=details,
@@ -92,7 +92,7 @@ def advance(call: TrackedCall, event: CallEvent) -> None:
     """Change a call's state as the table says.
 
     Raises:
-        SessionCallEnded, IllegalTransition: the table has no such change; the call is as it was.
+        CallAlreadyCompleted, IllegalTransition: the table has no such change; the call is as it was.
     """
     call.state = next_state(call, event)
 

@@ -43,7 +43,7 @@ def read_state(value: object, where: str, header: SessionHeader) -> Session:
             header.agent,
             turns=turns,
             parent=header.parent,
-            held={call.id: call for call in held},
+            held=_by_id(held, f"{where}.held"),
             queries=list(fields.texts("queries")),
             attachments=fields.each("attachments", read_attachment),
             notices=fields.each("notices", _read_notice),
@@ -54,6 +54,13 @@ def read_state(value: object, where: str, header: SessionHeader) -> Session:
         )
     _check(session, where)
     return session
+
+
+def _by_id(calls: list[TrackedCall], where: str) -> dict[str, TrackedCall]:
+    indexed = {call.id: call for call in calls}
+    if len(indexed) < len(calls):
+        raise corrupt(where, "names an id twice")
+    return indexed
 
 
 def read_turn(value: object, where: str) -> Turn:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from wf_core.calls.tracked import FINAL, TrackedCall
-from wf_core.errors import SessionCallEnded, SessionCallNotFound
+from wf_core.errors import CallAlreadyCompleted, UnknownCall
 from wf_core.sessions.models import PartialUserTurn, Session, UserTurn
 
 
@@ -16,8 +16,8 @@ def find_call(session: Session, call_id: str) -> TrackedCall:
     """Give an open call, or an ended one of a turn that is partial still.
 
     Raises:
-        SessionCallNotFound: there never was such a call.
-        SessionCallEnded: the model has its result.
+        UnknownCall: there never was such a call.
+        CallAlreadyCompleted: the model has its result.
     """
     held = session.held.get(call_id)
     if held is not None:
@@ -28,14 +28,14 @@ def find_call(session: Session, call_id: str) -> TrackedCall:
             case PartialUserTurn(calls=calls) if place[1] < len(calls):
                 return calls[place[1]]
             case UserTurn(results=results) if place[1] < len(results):
-                raise SessionCallEnded(
+                raise CallAlreadyCompleted(
                     f"The call {call_id} of {results[place[1]].name} has ended.",
                     hint="What was told first stays.",
                     details={"call_id": call_id},
                 )
             case _:
                 pass
-    raise SessionCallNotFound(
+    raise UnknownCall(
         f"The session {session.id} has no call {call_id!r}.",
         hint="Look at what is pending.",
         details={"call_id": call_id},

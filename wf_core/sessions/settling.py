@@ -54,15 +54,24 @@ def holdable(session: Session) -> bool:
 
 
 def join_queued(session: Session) -> None:
-    """Put what waits to be told into the last turn, which is the user's and has no answer yet."""
+    """Put what waits to be told into the last turn, which is the user's and has no answer yet.
+
+    A placeholder in it was shown to nobody: the result takes its place where it is there by now.
+    """
     last = session.turns[-1]
     if not isinstance(last, UserTurn):
         raise AssertionError("words join a user turn")
     told = _told(session, last.id)
+    ended = {notice.call_id: notice.result for notice in told.notices}
+    here = {placed.call_id for placed in last.results if placed.call_id in ended}
     session.turns[-1] = replace(
         last,
+        results=tuple(
+            replace(placed, result=ended[placed.call_id], held=False) if placed.call_id in here else placed
+            for placed in last.results
+        ),
         query="\n\n".join(words for words in (last.query, told.query) if words is not None),
-        notices=last.notices + told.notices,
+        notices=last.notices + tuple(notice for notice in told.notices if notice.call_id not in here),
         attachments=last.attachments + told.attachments,
     )
 

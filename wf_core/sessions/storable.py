@@ -1,7 +1,7 @@
 """What comes into a session from outside, as it can be stored."""
 
 from wf_core.calls.results import ToolResult, result_to_json
-from wf_core.errors import NotJson, SessionResultInvalid
+from wf_core.errors import InvalidResult, NotJson
 from wf_core.jsonvalue import check
 
 
@@ -14,11 +14,11 @@ def require_result(result: ToolResult) -> None:
     """Refuse a result that is no strict JSON.
 
     Raises:
-        SessionResultInvalid: naming the place.
+        InvalidResult: naming the place.
     """
     try:
         check(result_to_json(result), "result")
     except NotJson as bad:
-        raise SessionResultInvalid(
+        raise InvalidResult(
             f"This cannot be the result of a call. {bad.message}", hint=bad.hint, details=bad.details
         ) from bad

@@ -16,7 +16,7 @@ def wake_session(session: Session, deliveries: Sequence[tuple[str, Delivery]]) -
     Of several deliveries for one token the first counts; the others are unused.
 
     Raises:
-        WrongAnswerKind, SessionResultInvalid: nothing was changed.
+        WrongAnswerKind, InvalidResult: nothing was changed.
     """
     waiting = {call.continuation_token: call for call in open_calls(session) if call.state in ("deferred", "in_doubt")}
     used: list[tuple[str, Delivery]] = []

@@ -8,7 +8,7 @@ import pytest
 from wf_core.calls.policy import AppliedPolicy, RunSync
 from wf_core.calls.results import text_result
 from wf_core.calls.tracked import FINAL, CallEvent, CallState, TrackedCall, advance, ending, next_state
-from wf_core.errors import IllegalTransition, SessionCallEnded
+from wf_core.errors import CallAlreadyCompleted, IllegalTransition
 
 TABLE = {
     "ready": {"begin": "running", "defer": "deferred", "complete": "completed"},
@@ -39,7 +39,7 @@ def test_a_state_changes_as_the_table_says_or_not_at_all(state: CallState, event
         advance(call, event)
         assert call.state == TABLE[state][event]
         return
-    with pytest.raises(SessionCallEnded if state in FINAL else IllegalTransition) as caught:
+    with pytest.raises(CallAlreadyCompleted if state in FINAL else IllegalTransition) as caught:
         advance(call, event)
     assert call.state == state
     assert caught.value.details == {"call_id": "t2.0", "state": state, "event": event}

@@ -7,10 +7,10 @@ import pytest
 from tests.wf_core.conversations import Replayed, call, calls, start, states
 from wf_core.calls.results import JsonContent, ToolResult, as_text, json_result, text_result
 from wf_core.errors import (
+    CallAlreadyCompleted,
     IllegalTransition,
-    SessionCallEnded,
-    SessionCallNotFound,
-    SessionResultInvalid,
+    InvalidResult,
+    UnknownCall,
     WrongAnswerKind,
 )
 from wf_core.sessions import (
@@ -85,10 +85,10 @@ def test_what_was_told_first_stays() -> None:
     held = opened("write", "write")
     held.do(begin, ["t2.0", "t2.1"])
     held.do(complete, "t2.0", text_result("first"))
-    with pytest.raises(SessionCallEnded):
+    with pytest.raises(CallAlreadyCompleted):
         held.do(complete, "t2.0", text_result("second"))
     held.do(complete, "t2.1", text_result("other"))
-    with pytest.raises(SessionCallEnded):
+    with pytest.raises(CallAlreadyCompleted):
         held.do(complete, "t2.0", text_result("third"))
     assert as_text(results(held.session)[0].result) == "first"
 
@@ -97,7 +97,7 @@ def test_what_was_told_first_stays() -> None:
 def test_what_is_no_json_is_no_result(content: Any) -> None:
     held = opened("write")
     held.do(begin, ["t2.0"])
-    with pytest.raises(SessionResultInvalid, match="result"):
+    with pytest.raises(InvalidResult, match="result"):
         held.do(complete, "t2.0", ToolResult(JsonContent(content)))
     held.do(complete, "t2.0", json_result(10**30))
 
@@ -143,7 +143,7 @@ def test_a_call_that_nobody_answers_expires_with_a_result_that_says_so() -> None
     held.do(defer, "t2.0")
     held.do(expire, "t2.0")
     assert states(held.session) == ["expired", "ready"]
-    with pytest.raises(SessionCallEnded, match="expired"):
+    with pytest.raises(CallAlreadyCompleted, match="expired"):
         held.do(complete, "t2.0", text_result("late"))
     held.do(complete, "t2.1", text_result("done"))
     assert results(held.session)[0].result == text_result(
@@ -165,7 +165,7 @@ def test_a_cache_does_not_answer_for_a_person() -> None:
 def test_a_call_that_there_is_not_is_not_found(wrong: str) -> None:
     held = opened("write")
     for transition in (release, expire, defer):
-        with pytest.raises(SessionCallNotFound):
+        with pytest.raises(UnknownCall):
             held.do(transition, wrong)
 
 

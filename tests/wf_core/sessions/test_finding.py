@@ -4,7 +4,7 @@ import pytest
 
 from tests.wf_core.conversations import call, calls, start
 from wf_core.calls.results import text_result
-from wf_core.errors import SessionCallEnded, SessionCallNotFound
+from wf_core.errors import CallAlreadyCompleted, UnknownCall
 from wf_core.sessions import Session, answer, begin, call_of_token, complete, defer, find_call, hold, open_calls
 from wf_core.sessions.finding import turn_id
 
@@ -27,7 +27,7 @@ def test_a_held_call_is_found_and_its_ended_sibling_has_ended() -> None:
     session = opened()
     hold(session)
     assert find_call(session, "t2.0") is session.held["t2.0"]
-    with pytest.raises(SessionCallEnded, match=r"t2\.1 of write"):
+    with pytest.raises(CallAlreadyCompleted, match=r"t2\.1 of write"):
         find_call(session, "t2.1")
     answer(session, "", [call("write")])
     assert [one.id for one in open_calls(session)] == ["t2.0", "t4.0"]
@@ -36,7 +36,7 @@ def test_a_held_call_is_found_and_its_ended_sibling_has_ended() -> None:
 def test_others_are_not_found() -> None:
     session = opened()
     for wrong in ("t2.2", "t0.0", "t1.0", "t02.0", "t2.-1", "2.0", "tt2.0", "t2.0 ", "t" + "9" * 5000 + ".0"):
-        with pytest.raises(SessionCallNotFound):
+        with pytest.raises(UnknownCall):
             find_call(session, wrong)
 
 

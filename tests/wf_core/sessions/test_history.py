@@ -51,8 +51,6 @@ def broken(index: int, turn: Turn) -> list[Turn]:
 def cases() -> dict[str, list[Turn]]:
     first, asked, placed, said, told = history()
     results = placed.results
-    one, other = results
-    stray = Notice("t2.0", "write", text_result("x"))
     return {
         "a result is missing": broken(2, replace(placed, results=results[:1])),
         "a result is there twice": broken(2, replace(placed, results=(*results, results[0]))),

@@ -47,3 +47,21 @@ def test_there_must_be_a_partial_turn() -> None:
     held.do(answer, "Done.")
     with pytest.raises(IllegalTransition):
         held.do(hold)
+
+
+def test_a_result_takes_the_place_of_a_placeholder_that_nobody_was_shown() -> None:
+    """Words that join a turn say that no model saw it: it would be told of running and of having ended at once."""
+    held = Replayed(start())
+    held.do(answer, "", [call("build"), call("build")])
+    held.do(begin, ["t2.0", "t2.1"])
+    held.do(hold)
+    held.do(complete, "t2.0", text_result("built"))
+    held.do(say, "And?", joins=True)
+    turn = held.session.turns[-1]
+    assert isinstance(turn, UserTurn)
+    assert turn.notices == ()
+    assert [placed.held for placed in turn.results] == [False, True]
+    assert as_text(turn.results[0].result) == "built"
+    held.do(complete, "t2.1", text_result("built too"))
+    held.do(answer, "Both.")
+    assert [notice.call_id for notice in held.session.turns[-1].notices] == ["t2.1"]  # type: ignore[union-attr]

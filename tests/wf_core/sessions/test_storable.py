@@ -3,7 +3,7 @@
 import pytest
 
 from wf_core.calls.results import JsonContent, ToolResult, text_result
-from wf_core.errors import SessionResultInvalid
+from wf_core.errors import InvalidResult
 from wf_core.sessions.storable import require_result, storable
 
 
@@ -13,6 +13,6 @@ def test_half_a_character_becomes_a_question_mark() -> None:
 
 def test_a_result_is_strict_json() -> None:
     require_result(text_result("fine"))
-    with pytest.raises(SessionResultInvalid) as caught:
+    with pytest.raises(InvalidResult) as caught:
         require_result(ToolResult(JsonContent({"a": [float("inf")]})))
     assert caught.value.details["where"] == "result.content.a[0]"

@@ -4,7 +4,7 @@ import pytest
 
 from tests.wf_core.conversations import Replayed, call, calls, start, states
 from wf_core.calls.results import JsonContent, ToolResult, as_text, text_result
-from wf_core.errors import SessionResultInvalid, WrongAnswerKind
+from wf_core.errors import InvalidResult, WrongAnswerKind
 from wf_core.sessions import (
     Approved,
     Delivered,
@@ -60,7 +60,7 @@ def test_all_is_placed_or_nothing() -> None:
     held, (result, approval) = deferred("remote", "pay")
     with pytest.raises(WrongAnswerKind):
         held.do(wake_session, [(result, ONE), (approval, ONE)])
-    with pytest.raises(SessionResultInvalid):
+    with pytest.raises(InvalidResult):
         held.do(wake_session, [(approval, Approved()), (result, Delivered(ToolResult(JsonContent(float("nan")))))])
     assert states(held.session) == ["deferred", "deferred"]
 
