@@ -43,6 +43,11 @@ def detail(told: SessionDetail) -> RenderableType:
     return Group(*(turn(said) for said in told.conversation), summary(told))
 
 
+def answer(text: str) -> RenderableType:
+    """Show what the model answered at last."""
+    return Panel(as_text(text), title="the model answers", title_align="left", border_style="green")
+
+
 def turn(said: TurnView) -> RenderableType:
     """Show one turn."""
     lines: list[RenderableType] = [] if said.text in (None, "") else [as_text(said.text)]

@@ -40,6 +40,21 @@ def write_sample(target: Path, *, notes: Path | None = None) -> list[Path]:
     return [target / name for name in [*copied, CONFIG]]
 
 
+def write_session_sample(target: Path) -> list[Path]:
+    """Put the sample of a session into `target`: two agents with their tools and a scripted model. Give the files.
+
+    Raises:
+        InvalidArgument: one of the files is there already; nothing was written.
+    """
+    source = sample() / "session"
+    names = sorted(path.name for path in source.iterdir() if path.is_file())
+    _refuse_to_overwrite(target, names)
+    target.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        shutil.copyfile(source / name, target / name)
+    return [target / name for name in names]
+
+
 def _notes(source: Path) -> list[Path]:
     return sorted((source / NOTES).glob("*.md"))
 

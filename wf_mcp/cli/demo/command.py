@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from wf_mcp.cli import samples
+from wf_mcp.cli.demo.sessions import SessionStory
 from wf_mcp.cli.demo.story import Story
 from wf_mcp.cli.operate import guard
 from wf_mcp.cli.output import console
@@ -25,8 +26,16 @@ def demo(
     note: Annotated[str | None, typer.Option(help="Which note (default: a flawed one, or your longest).")] = None,
     into: Annotated[Path | None, typer.Option(help="Where to work (default: a new temporary folder).")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Approve without asking.")] = False,
+    session: Annotated[
+        bool, typer.Option("--session", help="Play an agent session instead, whose calls are answered from outside.")
+    ] = False,
 ) -> None:
     """See a workflow stop for a person, survive kill -9, and go on. Offline."""
+
+    def play_session() -> ExitStatus:
+        work = (into or Path(tempfile.mkdtemp(prefix="wf-demo-"))).resolve()
+        place = Place(home=work / "home", config=work / samples.CONFIG)
+        return SessionStory(console(), place, work).tell()
 
     def play() -> ExitStatus:
         name = note or (SAMPLE_NOTE if folder is None else longest_note(folder))
@@ -37,7 +46,7 @@ def demo(
         place = Place(home=work / "home", config=work / samples.CONFIG)
         return Story(console(), place, work, note=name, asks=not yes).tell()
 
-    raise typer.Exit(guard(play))
+    raise typer.Exit(guard(play_session if session else play))
 
 
 def longest_note(folder: Path) -> str:
