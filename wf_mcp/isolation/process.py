@@ -37,6 +37,8 @@ async def execute(
             env={**place.harmless(), "HOME": str(fresh), "TMPDIR": str(fresh), **settings.env},
             cwd=fresh if settings.cwd is None else place.folder / settings.cwd,
             limits=_limits(settings),
+            # Should we be killed, nobody else takes it away.
+            afterwards=["rm", "-rf", "--", str(fresh)],
         )
         ended = await run(command, request, log, max_bytes=settings.max_output_bytes, timeout_seconds=timeout_seconds)
     if ended.errno is not None:

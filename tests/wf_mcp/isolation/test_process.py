@@ -91,12 +91,15 @@ async def test_a_cancelled_call_leaves_no_process(marked: Marked, tmp_path: Path
     assert marked.left() == []
 
 
-async def test_a_killed_server_leaves_no_process(marked: Marked, tmp_path: Path) -> None:
+async def test_a_killed_server_leaves_no_process_and_no_folder(
+    marked: Marked, tmp_path: Path, no_folder_left: Callable[[], list[str]]
+) -> None:
     """`kill -9` of whoever runs the call: the worker's family ends, and with it the last writer of the fifo."""
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     program = (
         "import anyio; from pathlib import Path; from tests.wf_mcp.isolation.calls import Marked, execute\n"
+        f"import tempfile; tempfile.tempdir = {tempfile.tempdir!r}\n"
         f"marked = Marked(Path({str(tmp_path)!r}), mark={marked.mark!r})\n"
         f"anyio.run(execute, marked.misbehaving('waits for a reader', env={{'FIFO': {str(fifo)!r}}}))"
     )
@@ -110,8 +113,9 @@ async def test_a_killed_server_leaves_no_process(marked: Marked, tmp_path: Path)
             os.kill(server.pid, signal.SIGKILL)
             server.wait()
             assert await anyio.to_thread.run_sync(reading.read) == ""
-        # The fifo closes a moment before its process is gone.
+        # What ends the worker and takes its folder away carries the mark too.
         await anyio.to_thread.run_sync(marked.wait_until_gone)
+    assert no_folder_left() == []
 
 
 @pytest.mark.parametrize(
