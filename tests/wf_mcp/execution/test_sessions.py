@@ -22,7 +22,7 @@ def told(module: str, *arguments: str) -> Any:
 def test_a_process_killed_at_any_moment_makes_no_call_twice_and_loses_no_answer(
     memory_folder: Path, url: str, every: int, moments: int
 ) -> None:
-    """A1, A2, A5, A22: what was done is told once; what may have been done is told as such, and not repeated unasked."""
+    """A1, A2, A5, A22: what was done is told once; what may have been done is said, and not repeated unasked."""
     ended = told("crashes", str(memory_folder), url, str(every))
     assert ended["wrong"] == []
     assert ended["killed"] > moments
