@@ -11,6 +11,7 @@ import pytest
 from tests.wf_artifacts.databases import database_at
 from tests.wf_artifacts.postgres import PostgresServer, running
 from tests.wf_artifacts.samples import Start, checkpoint, environment
+from wf_artifacts.calls.store import CallCache, ContinuationStore
 from wf_artifacts.runs.models import RunRecord
 from wf_artifacts.runs.store import Claim, RunStore
 from wf_artifacts.storage.database import Database
@@ -122,6 +123,16 @@ def shared(request: pytest.FixtureRequest, home: Path) -> Shared:
 @pytest.fixture
 def runs(stores: Stores) -> RunStore:
     return stores.runs
+
+
+@pytest.fixture
+def calls(stores: Stores) -> ContinuationStore:
+    return stores.continuations
+
+
+@pytest.fixture
+def cache(stores: Stores) -> CallCache:
+    return stores.cache
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ from datetime import datetime
 from typing import Any
 
 from tests.wf_artifacts.samples import NOW
-from wf_artifacts.calls.models import Continuation, Delivery
+from wf_artifacts.calls.models import Continuation, Delivery, Waiting
+from wf_artifacts.calls.store import ContinuationStore
 
 SESSION = "sess_1"
 
@@ -39,3 +40,17 @@ def delivery(content: Any = "done", at: datetime = NOW, **fields: Any) -> Delive
         "delivered_at": at,
     }
     return Delivery.model_validate(known | fields)
+
+
+async def load(calls: ContinuationStore, number: int = 0) -> Waiting:
+    return await calls.load(token(number), principal=None, now=NOW)
+
+
+async def deliver(calls: ContinuationStore, number: int = 0, content: Any = "done", **fields: Any) -> str:
+    return await calls.deliver(token(number), delivery(content, **fields), principal=None, now=NOW)
+
+
+async def listed(calls: ContinuationStore, **asked: Any) -> list[str]:
+    asked = {"principal": None, "now": NOW, "limit": 1000} | asked
+    page = await calls.list_open(**asked)
+    return [waiting.token for waiting in page.items]
