@@ -13,7 +13,7 @@ from wf_artifacts.runs.checkpoints import named
 from wf_artifacts.runs.environment import ENVIRONMENT, PinnedEnvironment
 from wf_artifacts.runs.files import trace
 from wf_artifacts.runs.files.folder import HEAD, Head, RunFolder
-from wf_artifacts.runs.files.inputs import Inputs, InputsFile, InputsHeader, Progress, trace_of
+from wf_artifacts.runs.files.inputs import NO_INPUTS, Inputs, InputsFile, InputsHeader, Progress, trace_of
 from wf_artifacts.runs.models import Checkpoint, JournalRecord, RunRecord
 from wf_artifacts.runs.rules import require_next_state
 from wf_artifacts.storage import atomic
@@ -99,7 +99,7 @@ class Holder:
         count = head.record.trace_count + len(unfolded)
         steps = max(head.record.steps_executed, found.progress.steps_executed if found.progress else 0)
         position = found.progress.position if found.progress else None
-        file = self._inputs_file(head, found.length, Progress(count, steps, position))
+        file = self._inputs_file(head, found, Progress(count, steps, position))
         self._state = _State(head, file, unfolded)
 
     def commit(self, record: RunRecord, checkpoint: Checkpoint | None, entries: Sequence[bytes]) -> None:
@@ -164,12 +164,12 @@ class Holder:
             atomic.unlink(folder.checkpoint_path(earlier))
             if state.inputs.length:
                 atomic.unlink(folder.inputs_path(earlier))
-        return _State(head, self._inputs_file(head, 0, replace(progress, position=None)), [])
+        return _State(head, self._inputs_file(head, NO_INPUTS, replace(progress, position=None)), [])
 
-    def _inputs_file(self, head: Head, length: int, progress: Progress) -> InputsFile:
+    def _inputs_file(self, head: Head, found: Inputs, progress: Progress) -> InputsFile:
         sequence = head.checkpoint.sequence
         header = InputsHeader(run_id=self._folder.run_id, checkpoint=sequence)
-        return InputsFile(self._folder.inputs_path(sequence), header, length, progress)
+        return InputsFile(self._folder.inputs_path(sequence), header, found, progress)
 
 
 def _entries_after(count: int, found: Inputs) -> list[bytes]:

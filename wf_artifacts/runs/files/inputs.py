@@ -4,11 +4,13 @@
 
 The first line says whose they are. Each other line is one input with what it made of the run:
 
-    {"n":12,"entries":2,"steps":5,"position":7,"input":{…},"trace":[{…},{…}],"crc32":3421780262}
+    {"n":12,"entries":2,"steps":5,"safe":1,"position":7,"input":{…},"trace":[{…},{…}],"crc32":3421780262}
 
-n counts the trace entries before, and steps those executed. Only whole lines count: a process or a machine that dies
-leaves at most a torn end behind, which nobody was told of. A line that ends where it should but says something else
-than was written is damage.
+n counts the trace entries before, and steps those executed. Only whole lines count: a process that dies leaves at most
+a torn end behind, which nobody was told of. safe counts the inputs of the file that are on disk, or will be before
+anybody is told of this one. So where a machine that dies leaves a hole among lines that were not synced, the line
+behind it tells that nobody was told of any of them: they do not count. Any other line that says something else than
+was written is damage.
 """
 
 import os
@@ -29,9 +31,10 @@ from wf_artifacts.storage import atomic
 from wf_artifacts.storage.documents import Format, corrupt
 from wf_artifacts.storage.records import Record
 from wf_core import jsonvalue
+from wf_core.errors import StateCorrupt
 from wf_core.ids import RunId
 
-_LINE = re.compile(rb'\{"n":(\d+),"entries":(\d+),"steps":(\d+),(?="position":(\d+),)')
+_LINE = re.compile(rb'\{"n":(\d+),"entries":(\d+),"steps":(\d+),(?:"safe":(\d+),)?(?="position":(\d+),)')
 _CRC: Final = b',"crc32":'
 _CHUNK = 16 * 1024
 """Bytes to look through at once for the beginning of the last line."""
@@ -44,7 +47,12 @@ class InputsHeader(Record):
     checkpoint: int = Field(ge=1)
 
 
-INPUTS_HEADER = Format("wf.run_inputs", 1, InputsHeader)
+def _as_it_is(body: dict[str, Any]) -> dict[str, Any]:
+    """Take a header of version 1, whose lines do not say what is safe."""
+    return body
+
+
+INPUTS_HEADER = Format("wf.run_inputs", 2, InputsHeader, upgrades={1: _as_it_is})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +75,11 @@ class Inputs:
     """After the last line. None where there is none."""
     length: int
     """How many bytes count."""
+    safe: int | None
+    """How many lines somebody may have been told of. None where the lines do not say so: they are of version 1."""
 
 
-NO_INPUTS: Final = Inputs([], None, 0)
+NO_INPUTS: Final = Inputs([], None, 0, 0)
 
 
 def inputs_path(folder: Path, checkpoint: int) -> Path:
@@ -88,16 +98,34 @@ def parse(data: bytes, document: str, *, run_id: RunId, checkpoint: int) -> Inpu
     if not length:
         return NO_INPUTS
     header, *lines = data[: length - 1].split(b"\n")
-    _require_header(header, document, run_id, checkpoint)
-    found: list[bytes] = []
-    last: Progress | None = None
-    for line in lines:
-        following, given = _decode(line, document)
-        if last is not None and following.position != cast("int", last.position) + 1:
-            raise corrupt(document, f"position {following.position} does not follow {last.position}")
-        found.append(given)
-        last = following
-    return Inputs(found, last, length)
+    found = NO_INPUTS
+    try:
+        _require_header(header, document, run_id, checkpoint)
+        found = Inputs([], None, len(header) + 1, 0)
+        for line in lines:
+            found = _with_line(found, line, document)
+    except StateCorrupt:
+        # A hole: nothing behind it counts, if nobody can have been told of what it took.
+        safe = _safe_after(lines, document)
+        if safe is None or safe > len(found.lines):
+            raise
+    return found
+
+
+def _with_line(found: Inputs, line: bytes, document: str) -> Inputs:
+    following, given, safe = _decode(line, document)
+    last = found.progress
+    if last is not None and following.position != cast("int", last.position) + 1:
+        raise corrupt(document, f"position {following.position} does not follow {last.position}")
+    found.lines.append(given)
+    return Inputs(found.lines, following, found.length + len(line) + 1, safe)
+
+
+def _safe_after(lines: Sequence[bytes], document: str) -> int | None:
+    """Give what the last line says is safe. None where it cannot be read, or says nothing."""
+    with suppress(StateCorrupt):
+        return _decode(lines[-1], document)[2] if lines else None
+    return None
 
 
 def last_progress(file: BinaryIO, document: str) -> Progress | None:
@@ -120,7 +148,7 @@ def read_entries(file: BinaryIO, document: str, numbers: range) -> list[dict[str
     found: list[dict[str, Any]] = []
     skipped: int | None = None
     while len(found) < len(numbers) and (line := lines.next()):
-        progress, given = _decode(line[:-1], document)
+        progress, given, _ = _decode(line[:-1], document)
         entries = trace_of(given)
         if skipped is None:
             skipped = numbers.start - (progress.trace_count - len(entries))
@@ -139,11 +167,14 @@ def trace_of(line: bytes) -> list[dict[str, Any]]:
 class InputsFile:
     """The file of a run whose lock is held, to be appended to. It is made by the first input."""
 
-    def __init__(self, path: Path, header: InputsHeader, length: int, progress: Progress) -> None:
+    def __init__(self, path: Path, header: InputsHeader, found: Inputs, progress: Progress) -> None:
+        """Append to a file that was `found` so."""
         self.progress = progress
         """Of the run, with everything that was appended."""
-        self.length = length
+        self.length = found.length
         """How many bytes count."""
+        self._count = len(found.lines)
+        self._safe = found.safe
         self._path = path
         self._header = header
         self._descriptor: int | None = None
@@ -160,8 +191,9 @@ class InputsFile:
         require_next_inputs(self.progress.position, records)
         progress = self.progress
         lines = bytearray(b"" if self.length else INPUTS_HEADER.encode(self._header) + b"\n")
+        safe = self._count + len(records) if sync and self._safe is not None else self._safe
         for record in records:
-            lines += _encode(progress.trace_count, record) + b"\n"
+            lines += _encode(progress.trace_count, record, safe) + b"\n"
             count = progress.trace_count + len(record.trace)
             progress = Progress(count, record.steps_executed, record.position)
         try:
@@ -171,6 +203,8 @@ class InputsFile:
             raise
         self.progress = progress
         self.length += len(lines)
+        self._count += len(records)
+        self._safe = safe
 
     def close(self) -> None:
         """Close it. It may be appended to again."""
@@ -195,23 +229,26 @@ class InputsFile:
             atomic.cut_file(self._path, at=self.length)
 
 
-def _encode(count: int, record: JournalRecord) -> bytes:
-    body = b'{"n":%d,"entries":%d,"steps":%d,%b' % (
+def _encode(count: int, record: JournalRecord, safe: int | None) -> bytes:
+    body = b'{"n":%d,"entries":%d,"steps":%d,%b%b' % (
         count,
         len(record.trace),
         record.steps_executed,
+        b"" if safe is None else b'"safe":%d,' % safe,
         journal_line(record)[1:-1],
     )
     return b"%b%b%d}" % (body, _CRC, crc32(body))
 
 
-def _decode(line: bytes, document: str) -> tuple[Progress, bytes]:
+def _decode(line: bytes, document: str) -> tuple[Progress, bytes, int | None]:
+    """Give how far a line leads, what it gives, and how many lines it says are safe."""
     body, _, found = line.rpartition(_CRC)
     match = _LINE.match(body)
     if match is None or found != b"%d}" % crc32(body):
         raise corrupt(document, "a line is not what was written")
-    count, entries, steps, position = map(int, match.groups())
-    return Progress(count + entries, steps, position), b"{%b}" % body[match.end() :]
+    count, entries, steps, _, position = (int(group or 0) for group in match.groups())
+    safe = None if match[4] is None else int(match[4])
+    return Progress(count + entries, steps, position), b"{%b}" % body[match.end() :], safe
 
 
 def _require_header(line: bytes, document: str, run_id: RunId, checkpoint: int) -> None:

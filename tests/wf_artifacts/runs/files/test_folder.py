@@ -10,6 +10,7 @@ from tests.wf_artifacts.samples import checkpoint, environment, following, new_r
 from wf_artifacts.errors import RunNotFound
 from wf_artifacts.runs.store import RunStore
 from wf_artifacts.stores import open_stores
+from wf_core.codec.runs import VERSION
 from wf_core.errors import FormatTooNew, StateCorrupt, StateError
 from wf_core.ids import RunId
 
@@ -84,10 +85,8 @@ async def test_what_a_newer_version_wrote_is_told_as_such(home: Path, runs: RunS
     path.write_bytes(newer + path.read_bytes() if document.startswith("journal") else newer)
     with pytest.raises(FormatTooNew) as told:
         await read(runs, document)
-    assert (told.value.found, told.value.supported) == (
-        999,
-        2 if document in {"run.json", "journal/000001.jsonl"} else 1,
-    )
+    supported = {"run.json": 2, "environment.json": 1, "checkpoints/000001.json": VERSION, "journal/000001.jsonl": 2}
+    assert (told.value.found, told.value.supported) == (999, supported[document])
     assert f"runs/{DAMAGED}/{document}" in told.value.message
 
 

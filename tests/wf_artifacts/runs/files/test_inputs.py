@@ -1,7 +1,9 @@
 """What was appended is there whole and in order; a torn end is not, and damage is told."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
@@ -31,7 +33,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def file(path: Path) -> Iterator[InputsFile]:
-    file = InputsFile(path, HEADER, 0, BEFORE)
+    file = InputsFile(path, HEADER, NO_INPUTS, BEFORE)
     yield file
     file.close()
 
@@ -107,7 +109,7 @@ def test_a_torn_end_does_not_count_and_is_written_over(path: Path, file: InputsF
         assert (len(found.lines), found.length) == (1, len(whole))
         assert progress(path) == Progress(11, 1, 1)
         assert entries(path, range(10, 11)) == [10]
-        again = InputsFile(path, HEADER, found.length, Progress(11, 1, 1))
+        again = InputsFile(path, HEADER, found, Progress(11, 1, 1))
         again.append([given(2, 11)], sync=True)
         again.close()
         assert len(parsed(path).lines) == 2
@@ -118,6 +120,100 @@ def test_zeros_that_a_power_cut_leaves_at_the_end_do_not_count(path: Path, file:
     path.write_bytes(path.read_bytes() + b'{"n":11,"ent' + bytes(4096))
     assert len(parsed(path).lines) == 1
     assert progress(path) == Progress(11, 1, 1)
+
+
+def with_a_hole(path: Path, line: int, *, newline: bool = True) -> None:
+    """Let a line of the file, counted without the header, hold zeros, as a block that was never written does."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    hurt = lines[line + 1]
+    lines[line + 1] = hurt[:9] + bytes(len(hurt) - 10) + (b"\n" if newline else b"\0")
+    path.write_bytes(b"".join(lines))
+
+
+@pytest.mark.parametrize("newline", [True, False])
+def test_lines_that_were_not_synced_do_not_count_from_a_hole_on(path: Path, file: InputsFile, newline: bool) -> None:
+    """A machine that dies may have written the later of them, and not the earlier ones."""
+    file.append([given(1, 10), given(2)], sync=True)
+    kept = parsed(path)
+    for position in (3, 4, 5):
+        file.append([given(position, 8 + position)], sync=False)
+    with_a_hole(path, 2, newline=newline)
+    assert parsed(path) == kept
+    again = InputsFile(path, HEADER, kept, Progress(11, 2, 2))
+    again.append([given(3, 11)], sync=False)
+    again.close()
+    assert parsed(path).lines == [*kept.lines, b'{"position":3,"input":{"input":3,"text":""},"trace":[{"index":11}]}']
+
+
+def test_a_file_of_which_nothing_was_synced_does_not_count_where_its_beginning_is_lost(
+    path: Path, file: InputsFile
+) -> None:
+    for position in (1, 2):
+        file.append([given(position)], sync=False)
+    path.write_bytes(bytes(30) + path.read_bytes()[30:])
+    assert parsed(path) == NO_INPUTS
+
+
+@pytest.mark.parametrize("line", [0, 1])
+def test_a_hole_in_what_was_synced_is_damage(path: Path, file: InputsFile, line: int) -> None:
+    for position in (1, 2):
+        file.append([given(position)], sync=True)
+    for position in (3, 4):
+        file.append([given(position)], sync=False)
+    with_a_hole(path, line)
+    with pytest.raises(StateCorrupt):
+        parsed(path)
+
+
+def test_a_hole_before_a_synced_line_is_damage(path: Path, file: InputsFile) -> None:
+    """Whoever syncs a line syncs those before it, and tells of it."""
+    file.append([given(1), given(2)], sync=False)
+    file.append([given(3)], sync=True)
+    file.append([given(4)], sync=False)
+    with_a_hole(path, 1)
+    with pytest.raises(StateCorrupt):
+        parsed(path)
+
+
+def test_a_hurt_last_line_is_damage_because_it_may_have_been_synced(path: Path, file: InputsFile) -> None:
+    file.append([given(1)], sync=True)
+    file.append([given(2), given(3)], sync=False)
+    with_a_hole(path, 2)
+    with pytest.raises(StateCorrupt):
+        parsed(path)
+
+
+def test_a_line_that_is_missing_among_those_that_were_not_synced_ends_what_counts(path: Path, file: InputsFile) -> None:
+    for position in (1, 2, 3):
+        file.append([given(position)], sync=False)
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:2], *lines[3:]]))
+    assert len(parsed(path).lines) == 1
+
+
+def test_a_file_of_version_1_is_gone_on_with_as_it_is(path: Path, file: InputsFile) -> None:
+    """Whoever wrote it reads it still. Its lines do not say what is safe, so a hole in them is damage."""
+    file.append([given(1, 10), given(2)], sync=False)
+    file.close()
+    path.write_bytes(old_form(path.read_bytes()))
+    found = parsed(path)
+    assert (len(found.lines), found.safe) == (2, None)
+    again = InputsFile(path, HEADER, found, Progress(11, 2, 2))
+    again.append([given(3)], sync=True)
+    again.close()
+    assert b"safe" not in path.read_bytes()
+    assert len(parsed(path).lines) == 3
+    with_a_hole(path, 1)
+    with pytest.raises(StateCorrupt):
+        parsed(path)
+
+
+def old_form(data: bytes) -> bytes:
+    """Take out what version 2 added."""
+    header, *lines = data.splitlines()
+    bodies = [re.sub(rb'"safe":\d+,', b"", line.rpartition(b',"crc32":')[0]) for line in lines]
+    old = [header.replace(b'"version":2', b'"version":1'), *(b'%b,"crc32":%d}' % (one, crc32(one)) for one in bodies)]
+    return b"".join(line + b"\n" for line in old)
 
 
 def test_a_torn_first_line_is_no_line(path: Path) -> None:
