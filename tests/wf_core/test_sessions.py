@@ -1,5 +1,7 @@
 """Sessions as a whole: whatever happens in whatever order, what a model sees is well-formed and replay is exact."""
 
+import sys
+from types import FrameType
 from typing import Any, cast
 
 from hypothesis import settings
@@ -263,6 +265,23 @@ class Counting(list[Any]):
         return super().__getitem__(key)
 
 
+def work_of(session: Session) -> tuple[int, int, int]:
+    """Go one round: count the functions called, the turns read, and the bytes written."""
+    called = 0
+
+    def count(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal called
+        called += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        read, written = one_round(session)
+    finally:
+        sys.setprofile(before)
+    return called, read, written
+
+
 def one_round(session: Session) -> tuple[int, int]:
     """Ask, run, defer, hold, wake, say: count the turns read, and the bytes written."""
     session.take_events()
@@ -290,11 +309,13 @@ def one_round(session: Session) -> tuple[int, int]:
 def test_a_transition_costs_the_same_after_a_thousand_turns() -> None:
     """SESSIONS: a session of N turns costs O(N) bytes; and each step reads no more of it than the first one did."""
     session = start()
-    costs = [one_round(session) for _ in range(170)]
+    costs = [work_of(session) for _ in range(170)]
     assert len(session.turns) > 1000
-    assert {read for read, _ in costs[1:]} == {costs[1][0]}
-    assert costs[1][0] < 60
-    assert max(size for _, size in costs) - costs[1][1] < 100  # ids get longer
+    called, read, written = costs[1]
+    assert all(abs(one[0] - called) < 10 for one in costs[1:])  # the interpreter calls on its own at times
+    assert {one[1] for one in costs[1:]} == {read}
+    assert read < 60
+    assert max(one[2] for one in costs) - written < 100  # ids get longer
 
 
 def test_the_same_transitions_give_the_same_bytes() -> None:
