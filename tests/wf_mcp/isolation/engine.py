@@ -38,6 +38,10 @@ def unusable() -> str | None:
     return None
 
 
+class NoEngine(Exception):
+    """There is one, but it cannot be used on this machine."""
+
+
 @dataclass(frozen=True)
 class Engine:
     """A running engine, and the image in it."""
@@ -65,6 +69,7 @@ class Engine:
         try:
             engine.wait_until_up(daemon)
             engine.import_image(folder)
+            engine.try_out()
             yield engine
         finally:
             daemon.terminate()
@@ -112,7 +117,14 @@ class Engine:
             if asked.returncode == 0:
                 return
             time.sleep(0.1)
-        raise AssertionError(f"dockerd does not come up: {self.log.read_text()[-2000:]}")
+        raise NoEngine(f"no container engine: dockerd does not come up: {self.log.read_text()[-500:]}")
+
+    def try_out(self) -> None:
+        """Run the image once: an engine may come up where it may not make containers."""
+        try:
+            self.docker("run", "--rm", "--network", "none", IMAGE, "true")
+        except AssertionError as exc:
+            raise NoEngine(f"no container engine: it runs no container here: {exc}") from None
 
     def import_image(self, folder: Path) -> None:
         """Make the image of busybox, the shell worker and its tools."""
