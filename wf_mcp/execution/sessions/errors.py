@@ -22,6 +22,21 @@ class SessionBlocked(WfError):
         self.diagnostics = list(diagnostics)
 
 
+class AgentUnrunnable(WfError):
+    """The agent cannot be started as it is. No session was created."""
+
+    code = "agent_unrunnable"
+
+    def __init__(self, slug: str, diagnostics: Sequence[Mapping[str, Any]]) -> None:
+        reasons = " ".join(str(diagnostic["message"]) for diagnostic in diagnostics)
+        super().__init__(
+            f"The agent {slug} cannot be started: {reasons}",
+            hint="Its `tools` name what is not there, or cannot be reached; list_capabilities() shows what there is.",
+            details={"diagnostics": [dict(diagnostic) for diagnostic in diagnostics]},
+        )
+        self.diagnostics = list(diagnostics)
+
+
 class SessionAdvancingFailed(WfError):
     """Advancing a session ended on a fault of ours. The session stands as it was last stored."""
 
