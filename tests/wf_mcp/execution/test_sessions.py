@@ -26,3 +26,27 @@ def test_a_process_killed_at_any_moment_makes_no_call_twice_and_loses_no_answer(
     ended = told("crashes", str(memory_folder), url, str(every))
     assert ended["wrong"] == []
     assert ended["killed"] > moments
+
+
+def test_of_processes_that_resume_one_session_at_once_one_runs_it(memory_folder: Path) -> None:
+    """C33, C38: the others are told that it is busy, or find it answered; its call is made once."""
+    for said, made in told("processes", "race", str(memory_folder)):
+        assert set(said) <= {"answered", "session_busy"}
+        assert "answered" in said
+        assert made == 1
+
+
+def test_a_call_that_was_cut_off_is_told_as_unknown_and_one_that_had_not_begun_is_made(memory_folder: Path) -> None:
+    """A22, A23: kill -9 in the middle of a call that may not be repeated, with another one behind it."""
+    (placed, state, last, status), made = told("processes", "kill", str(memory_folder))
+    assert "may have happened" in placed[0]
+    assert placed[1] == "write: write done"
+    assert (state, last, status) == ("in_doubt", ["notice die: it did happen"], "answered")
+    assert made == {"die ": 1, "write 1": 1}
+
+
+@pytest.mark.timeout(150)
+def test_what_is_delivered_in_the_instant_in_which_a_session_comes_to_wait_is_not_missed(memory_folder: Path) -> None:
+    """C44: from another process, while the session is still being put to rest."""
+    delivered, answered = told("processes", "many", str(memory_folder))
+    assert delivered == answered > 0
