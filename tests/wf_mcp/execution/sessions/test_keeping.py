@@ -1,0 +1,163 @@
+"""Going on with sessions that nobody asks for."""
+
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from tests.wf_mcp.execution.sessions.workplace import (
+    agent,
+    calling,
+    delivered,
+    result_of,
+    resumed,
+    saying,
+    started,
+    tokens,
+)
+from tests.wf_mcp.scripted import Gate, ScriptedSource, opened
+from wf_artifacts.errors import StoreUnavailable
+from wf_artifacts.sessions.models import SessionRecord
+from wf_artifacts.stores import Stores, open_stores
+from wf_core.ids import SessionId
+from wf_mcp.app import App
+from wf_mcp.execution.sessions import keeping
+
+pytestmark = pytest.mark.anyio
+
+LATER: dict[str, Any] = {"tag": "defer", "reason": "external worker"}
+
+
+@asynccontextmanager
+async def kept(app: App) -> AsyncGenerator[None]:
+    """Go on with sessions meanwhile."""
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(keeping.keep_going, app.sessions)
+        await anyio.lowlevel.checkpoint()
+        yield
+        tasks.cancel_scope.cancel()
+
+
+async def until_answered(app: App, *session_ids: SessionId, status: str = "answered") -> None:
+    """Wait until sessions are stored as answered."""
+    changed = anyio.Event()
+
+    def hear(session_id: str) -> None:
+        changed.set()
+
+    with app.sessions.changes.heard_by(hear), anyio.fail_after(10):
+        for session_id in session_ids:
+            while (await app.stores.sessions.load_record(session_id)).status != status:
+                await changed.wait()
+                changed = anyio.Event()
+
+
+async def waiting_session(app: App, folder: Path, *, auto: bool = True) -> tuple[SessionId, str]:
+    snapshot = agent(folder, [calling("echo"), saying("{{results}}")], "echo", rules={"echo": LATER})
+    session = await started(app, snapshot, auto=auto)
+    return session, tokens(await resumed(app, session))["echo"]
+
+
+async def test_a_session_goes_on_at_once_when_its_result_is_delivered_here(tmp_path: Path) -> None:
+    async with opened(ScriptedSource()) as app, kept(app):
+        session, token = await waiting_session(app, tmp_path)
+        await delivered(app, token, "there")
+        await until_answered(app, session)
+
+
+async def test_a_session_that_is_not_to_go_on_by_itself_waits_for_a_person(tmp_path: Path) -> None:
+    async with opened(ScriptedSource()) as app, kept(app):
+        session, token = await waiting_session(app, tmp_path, auto=False)
+        other, other_token = await waiting_session(app, tmp_path)
+        await delivered(app, token, "there")
+        await delivered(app, other_token, "there")
+        await until_answered(app, other)
+        assert (await app.sessions.view(session)).record.status == "waiting"
+
+
+async def test_a_program_that_keeps_nothing_going_takes_no_session_on(tmp_path: Path) -> None:
+    """A command delivers and ends; a server goes on with the session."""
+    async with opened(ScriptedSource()) as app:
+        session, token = await waiting_session(app, tmp_path)
+        await delivered(app, token, "there")
+        assert not app.sessions.advances(session)
+
+
+@pytest.mark.parametrize("own", [True, False], ids=["put to rest here", "put to rest elsewhere"])
+async def test_what_another_process_delivers_is_found(tmp_path: Path, monkeypatch: Any, *, own: bool) -> None:
+    monkeypatch.setattr(keeping, "FIRST_LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(keeping, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(keeping, "LOOK_AROUND_SECONDS", 0.05)
+    stores = open_stores("memory://")
+    async with opened(ScriptedSource(), stores=stores) as here, kept(here):
+        async with opened(ScriptedSource(), stores=stores) as elsewhere:
+            session, token = await waiting_session(here if own else elsewhere, tmp_path)
+            now = here.clock.now()
+            await stores.continuations.deliver(token, result_of("there", at=now), principal=None, now=now)
+        await until_answered(here, session)
+        await anyio.sleep(0.1)
+        assert here.sessions.going.waiting == {}
+
+
+async def abandoned(stores: Stores, folder: Path, count: int, *, auto: bool = True) -> list[SessionId]:
+    """Leave sessions in the middle of a call, as a process does that is gone."""
+    left: list[SessionId] = []
+    gate = Gate()
+    async with opened(ScriptedSource(acts={"hold": gate}), stores=stores) as app:
+        for _ in range(count):
+            snapshot = agent(folder, [calling("hold"), *[saying("Done.")] * 2], "hold")
+            left.append(await started(app, snapshot, auto=auto))
+            gate.entered = anyio.Event()
+            await app.sessions.resume(left[-1])
+            await gate.entered.wait()
+    return left
+
+
+async def test_abandoned_sessions_are_taken_over_and_their_calls_in_doubt_are_told(tmp_path: Path) -> None:
+    stores = open_stores("memory://")
+    left = await abandoned(stores, tmp_path, 2)
+    gate = Gate()
+    async with opened(ScriptedSource(acts={"hold": gate}), stores=stores) as app, kept(app):
+        await until_answered(app, *left, status="waiting")
+        view = await app.sessions.view(left[0])
+        assert [(call.state, call.kind) for call in view.pending] == [("in_doubt", "in_doubt")]
+        assert not gate.entered.is_set()
+
+
+async def test_an_abandoned_session_that_is_not_to_go_on_is_put_to_rest(tmp_path: Path) -> None:
+    stores = open_stores("memory://")
+    (left,) = await abandoned(stores, tmp_path, 1, auto=False)
+    async with opened(ScriptedSource(acts={"hold": Gate()}), stores=stores) as app:
+        assert await keeping.take_over(app.sessions, [left]) == {}
+        await app.sessions.wait(app.sessions.handle(left))
+        view = await app.sessions.view(left)
+    assert (view.record.status, len(view.session.turns), view.record.pending[0].state) == ("waiting", 3, "in_doubt")
+
+
+async def test_a_store_that_fails_for_one_of_five_keeps_it_for_the_next_time(
+    tmp_path: Path, monkeypatch: Any, caplog: Any
+) -> None:
+    """C34: four are taken over now, the fifth on the next pass, and the error is reported."""
+    stores = open_stores("memory://")
+    left = await abandoned(stores, tmp_path, 5)
+    broken = left[1]
+    load = stores.sessions.load_record
+
+    async def failing(session_id: SessionId, *, principal: str | None = None) -> SessionRecord:
+        if session_id == broken:
+            raise StoreUnavailable(f"sessions/{session_id}", "it blinks")
+        return await load(session_id, principal=principal)
+
+    async with opened(ScriptedSource(acts={"hold": Gate()}), stores=stores) as app:
+        with caplog.at_level(logging.WARNING), monkeypatch.context() as patched:
+            patched.setattr(stores.sessions, "load_record", failing)
+            assert set(await keeping.take_over(app.sessions, await stores.sessions.abandoned())) == {broken}
+        assert "it blinks" in caplog.text
+        await until_answered(app, *(one for one in left if one != broken), status="waiting")
+        assert await stores.sessions.abandoned() == [broken]
+        assert await keeping.take_over(app.sessions, [broken]) == {}
+        await until_answered(app, broken, status="waiting")
