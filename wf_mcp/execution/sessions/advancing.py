@@ -120,9 +120,9 @@ class _Advancing:
         except ModelFailed as failed:
             self._live.post(ModelSpoke(failed))
             return
-        # What was woken can be woken again, and what the model says is stored when it has said it.
-        await self._flush(sync=False)
+        # Asking changes nothing outside, and what it is asked with can be had again: it need not wait for the store.
         self._tasks.start_soon(self._listen, self._model)
+        await self._flush(sync=False)
 
     async def _listen(self, model: ModelProvider) -> None:
         try:
