@@ -1,8 +1,8 @@
 """Limits and repetitions around a call, as its policy decorates it. The outermost decoration is carried out first."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
 
 import anyio
 
@@ -14,10 +14,8 @@ FIRST_DELAY_SECONDS = 0.1
 LONGEST_DELAY_SECONDS = 10.0
 
 
-class Attempt(Protocol):
-    async def __call__(self, request: CallRequest) -> CallComplete:
-        """Carry a call out once."""
-        ...
+Attempt = Callable[[CallRequest], Awaitable[CallComplete]]
+"""Carries a call out once."""
 
 
 async def decorated(attempt: Attempt, request: CallRequest) -> CallComplete:

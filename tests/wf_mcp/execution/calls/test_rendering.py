@@ -1,0 +1,45 @@
+"""What a capability answered, as a model reads it."""
+
+from typing import Any
+
+import pytest
+
+from wf_core.calls.results import JsonContent, MediaContent, MixedContent, TextContent, as_text
+from wf_mcp.execution.calls.rendering import answered, failed, failure
+from wf_mcp.sources.protocol import CallFailed, CallResult
+
+PICTURE = {"type": "image", "data": "AAAA", "mimeType": "image/png"}
+
+
+@pytest.mark.parametrize(
+    ("output", "content"),
+    [
+        ({"result": "words"}, TextContent("words")),
+        ({"result": 3}, JsonContent(3)),
+        ({"a": 1}, JsonContent({"a": 1})),
+        ({"content": [{"type": "text", "text": "words"}], "text": "words"}, TextContent("words")),
+        (
+            {"content": [{"type": "text", "text": "see"}, PICTURE], "text": "see"},
+            MixedContent((TextContent("see"), MediaContent("image/png", "AAAA"))),
+        ),
+        ({"content": [{"type": "else"}], "text": ""}, JsonContent({"content": [{"type": "else"}], "text": ""})),
+    ],
+)
+def test_an_answer_is_text_json_or_media(output: Any, content: Any) -> None:
+    ended = answered(CallResult("ok", output), ("ok",))
+    assert (ended.result.content, ended.result.error, ended.output) == (content, False, output)
+
+
+def test_an_outcome_that_is_not_the_usual_one_is_said() -> None:
+    ended = answered(CallResult("rejected", {"limit": 3}), ("ok", "rejected"))
+    assert ended.result.content == JsonContent({"outcome": "rejected", "output": {"limit": 3}})
+    assert answered(CallResult("accepted", {"result": "x"}), ("accepted", "ok")).result.content == TextContent("x")
+    assert answered(CallResult("error", {"message": "no"}), ("ok", "error")).result.error
+
+
+def test_a_failure_says_whether_it_may_have_had_its_effect() -> None:
+    assert as_text(failed("timeout", "Too slow.", executed=True).result).endswith("It may have had its effect.")
+    assert as_text(failed("timeout", "Too slow.", executed=True, read_only=True).result).endswith("It had no effect.")
+    ended = failure(CallFailed("source_not_found", "Gone.", executed=False), read_only=False)
+    assert as_text(ended.result) == "source_not_found: Gone. It had no effect."
+    assert (ended.code, ended.executed, ended.result.error) == ("source_not_found", False, True)
