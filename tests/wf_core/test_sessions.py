@@ -185,9 +185,15 @@ class AnyOrder(RuleBasedStateMachine):
                 assert list(ready) == [one for one in is_open if one.state == "ready"]
             case Wait(tokens, running):
                 assert len(tokens) + len(running) == len(is_open) > 0
+                answered = not isinstance(self.session.turns[-1], PartialUserTurn)
+                assert not answered or {one.state for one in is_open} - {"in_doubt"}
             case Stop(text, error):
                 assert (text is None) != (error is None)
-                assert error is not None or not (is_open or self.session.notices or self.session.queries)
+                if error is None:
+                    assert self.session.notices == []
+                    assert self.session.queries == []
+                    assert {one.state for one in is_open} <= {"in_doubt"}
+                    assert [one.id for one in is_open] == [*self.session.held]
             case AskModel(session):
                 assert session is self.session
 

@@ -45,7 +45,7 @@ class SessionError:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The model has answered, or may not be asked any more before the user speaks."""
+    """The model has answered, or may not be asked any more before the user speaks. Calls may be in doubt still."""
 
     answer: str | None
     error: SessionError | None = None
@@ -58,8 +58,9 @@ def next_action(session: Session) -> Action:
     """Say what is to be done next.
 
     `RunCalls` while a call is ready; else `AskModel` (or `Stop` with the error `max_turns`) when the last turn is the
-    user's; else `Wait` while calls have no result, also where the model has answered and only calls of earlier turns
-    are open; else `Stop` with the answer.
+    user's; else `Wait` while calls have no result, also where the model has answered and calls of earlier turns run;
+    else `Stop` with the answer. Calls in doubt, of which the model was told, keep no answer back: nobody may ever say
+    what became of them, and who does makes the session go on.
     """
     is_open = list(open_calls(session))
     ready = tuple(call for call in is_open if call.state == "ready")
@@ -68,10 +69,10 @@ def next_action(session: Session) -> Action:
     last = session.turns[-1]
     if isinstance(last, UserTurn):
         return AskModel(session) if session.asked < session.agent.max_turns else Stop(None, _too_many(session))
+    if isinstance(last, LlmTurn) and all(call.state == "in_doubt" for call in is_open):
+        return Stop(last.text)
     if is_open:
         return _wait(session, is_open)
-    if isinstance(last, LlmTurn):
-        return Stop(last.text)
     raise AssertionError("a partial turn whose calls have all ended is a user turn")
 
 

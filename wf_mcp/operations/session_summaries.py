@@ -135,4 +135,6 @@ def _next_actions(record: SessionRecord, pending: Sequence[PendingCall], *, bloc
         case "waiting":
             return [*(answer_action(call) for call in pending[:5]), f"then resume_session({name})"]
         case _:
-            return [f"resume_session({name}, prompt=<what the user says next>)"]
+            told = [f"resume_session({name}) takes what was told"] if len(pending) < len(record.pending) else []
+            doubts = [answer_action(call) for call in pending[:5]]
+            return [*told, *doubts, f"resume_session({name}, prompt=<what the user says next>)"]

@@ -72,7 +72,7 @@ class _Advancing:
             if await self._act(action):
                 continue
             if not self._asking and not self._calls.in_flight and self._live.is_quiet:
-                if isinstance(action, Wait) and await self._look():
+                if isinstance(action, Wait | Stop) and await self._look():
                     continue
                 if not self._live.is_quiet:
                     continue

@@ -311,8 +311,7 @@ class SessionDriver:
 
     async def _prepare(self, held: HeldSession, wish: _Wish, *, anew: bool) -> None:
         """Make a held session ready to go on, and store what was asked for."""
-        stopped = isinstance(next_action(held.session), Stop)
-        if wish.goal != "rest" and (wish.says or not stopped):
+        if wish.goal != "rest" and (wish.says or await self._has_more_to_do(held)):
             missing = await self.means.missing(held.session.agent)
             if missing:
                 raise SessionBlocked(held.session_id, missing)
@@ -325,6 +324,12 @@ class SessionDriver:
             say(held.session, wish.prompt or "", wish.attachments, joins=True)
         if wish.says or wish.auto not in {None, held.record.auto}:
             await held.store("running", auto=wish.auto)
+
+    async def _has_more_to_do(self, held: HeldSession) -> bool:
+        """Tell whether a session goes on without a new word of the user."""
+        if not isinstance(next_action(held.session), Stop):
+            return True
+        return any(call.state == "running" for call in open_calls(held.session)) or await mail.has_come(held)
 
     def _require_runner(self, held: HeldSession) -> None:
         isolated = [call for call in open_calls(held.session) if call.state == "deferred" and is_isolated(call)]

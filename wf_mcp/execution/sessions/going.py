@@ -35,7 +35,7 @@ class Going:
     def rests(self, record: SessionRecord, *, stepped: bool) -> None:
         """Note that a session is put to rest here. One that was advanced by a step is not gone on with at once."""
         tokens = tuple(call.token for call in record.pending if call.token is not None)
-        if record.auto and record.status == "waiting":
+        if waits(record):
             self.waiting[record.session_id] = tokens
         if self.keeping and record.auto and not stepped:
             self._tasks.start_soon(self._look_again, record, tokens)
@@ -61,7 +61,7 @@ class Going:
             record = await self._means.sessions.load_record(session_id)
             stored_at = record.updated_at
             tokens = self.waiting.pop(session_id, ())
-            if record.auto and (record.status == "waiting" or (ready_too and _can_go_on(record))):
+            if waits(record) or (record.auto and ready_too and _can_go_on(record)):
                 await self._resume(session_id)
             self._left.pop(session_id, None)
         except SessionBusy:
@@ -74,6 +74,11 @@ class Going:
                 self._left[session_id] = stored_at
         except Exception:
             logger.exception("Going on with the session %s failed", session_id)
+
+
+def waits(record: SessionRecord) -> bool:
+    """Tell whether a session is to go on by itself when a call is answered: one that has answered in doubt is, too."""
+    return record.auto and (record.status == "waiting" or (record.status == "answered" and bool(record.pending)))
 
 
 def _can_go_on(record: SessionRecord) -> bool:

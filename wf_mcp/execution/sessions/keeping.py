@@ -14,6 +14,7 @@ from wf_artifacts.errors import SessionBusy
 from wf_core.errors import WfError
 from wf_core.ids import SessionId
 from wf_mcp.execution.sessions.driver import SessionDriver
+from wf_mcp.execution.sessions.going import waits
 
 logger = logging.getLogger(__name__)
 
@@ -25,6 +26,9 @@ LOOK_SECONDS = 1.0
 
 LOOK_AROUND_SECONDS = 15.0
 """How often it is looked for sessions that other processes left, waiting or abandoned."""
+
+THOROUGH = 20
+"""Of so many looks around, one is at all sessions: also at those that have answered while a call was in doubt."""
 
 SHARE = 10
 """Looking takes at most one part in so many of the time, however much there is to look at."""
@@ -44,12 +48,14 @@ async def keep_going(driver: SessionDriver) -> NoReturn:
     attempts: Counter[SessionId] = Counter()
     await anyio.sleep(FIRST_LOOK_SECONDS)
     around_at = anyio.current_time()
+    looks = 0
     while True:
         began = anyio.current_time()
         try:
             if began >= around_at:
                 around_at = began + LOOK_AROUND_SECONDS
-                await look_around(driver)
+                await look_around(driver, thorough=looks % THOROUGH == 0)
+                looks += 1
                 await _take_over_some(driver, attempts)
             await look(driver)
         except WfError as error:
@@ -73,8 +79,11 @@ async def look(driver: SessionDriver) -> None:
         await driver.poke(session_id)
 
 
-async def look_around(driver: SessionDriver) -> None:
+async def look_around(driver: SessionDriver, *, thorough: bool = True) -> None:
     """Find the waiting sessions that are to go on by themselves, whoever put them to rest.
+
+    Only where it is `thorough` those are found that have answered already, and what waits no more is forgotten: there
+    are many that have answered.
 
     Raises:
         StoreUnavailable: they cannot be looked for.
@@ -83,15 +92,16 @@ async def look_around(driver: SessionDriver) -> None:
     found: dict[SessionId, tuple[str, ...]] = {}
     cursor = None
     while True:
-        page = await driver.means.sessions.list_sessions(principal=None, status="waiting", cursor=cursor, limit=PAGE)
+        status = None if thorough else "waiting"
+        page = await driver.means.sessions.list_sessions(principal=None, status=status, cursor=cursor, limit=PAGE)
         for record in page.items:
-            if record.auto:
+            if waits(record):
                 found[record.session_id] = tuple(call.token for call in record.pending if call.token is not None)
         cursor = page.next_cursor
         if cursor is None:
             break
     waiting = driver.going.waiting
-    for session_id in known - found.keys():
+    for session_id in known - found.keys() if thorough else ():
         waiting.pop(session_id, None)
     for session_id, tokens in found.items():
         # What this process put to rest meanwhile is newer than what was read.

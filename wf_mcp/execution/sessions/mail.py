@@ -102,6 +102,12 @@ async def restore(held: HeldSession) -> None:
             await announce(held, call, _kind(call))
 
 
+async def has_come(held: HeldSession) -> bool:
+    """Tell whether anything was delivered to the session's calls, or has expired, that it has not taken."""
+    calls = open_to_outside(held.session)
+    return bool(calls and await held.means.continuations.deliveries(calls, now=held.means.clock.now()))
+
+
 async def collect(held: HeldSession) -> bool:
     """Take what was delivered to the session's calls, and note what has expired; tell whether there was anything.
 

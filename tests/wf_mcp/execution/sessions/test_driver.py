@@ -20,11 +20,12 @@ from tests.wf_mcp.execution.sessions.workplace import (
     tokens,
     told,
 )
-from tests.wf_mcp.scripted import ScriptedSource, echo, opened
+from tests.wf_mcp.scripted import Gate, ScriptedSource, echo, opened
 from wf_artifacts.clock import ManualClock
 from wf_artifacts.errors import CallNotFound, SessionBusy, SessionNotFound
-from wf_artifacts.stores import open_stores
+from wf_artifacts.stores import Stores, open_stores
 from wf_core.errors import PersonRequired, WrongAnswerKind
+from wf_core.ids import SessionId
 from wf_core.sessions import Parent
 from wf_mcp.execution.sessions.errors import CallAnswered, CallExpired, RunnerMissing, SessionBlocked
 
@@ -245,3 +246,57 @@ async def test_everyone_hears_of_each_time_that_a_session_is_stored(tmp_path: Pa
             await resumed(app, session)
     assert len(heard) == 3
     assert set(heard) == {session}
+
+
+async def in_doubt(folder: Path, stores: Stores, *, script: list[dict[str, Any]] | None = None) -> SessionId:
+    """Leave a session in the middle of a call that may not be repeated, as a process does that is gone."""
+    gate = Gate()
+    async with opened(ScriptedSource(acts={"hold": gate}), stores=stores) as app:
+        answers = script or [calling("hold"), saying("{{results}}"), saying("So: {{results}}")]
+        session = await started(app, agent(folder, answers, "hold"))
+        await app.sessions.resume(session)
+        await gate.entered.wait()
+    return session
+
+
+async def test_a_session_answers_although_nobody_knows_what_became_of_a_call(tmp_path: Path) -> None:
+    """The call still waits for a person's word, and the session goes on when it comes."""
+    stores = open_stores("memory://")
+    session = await in_doubt(tmp_path, stores)
+    async with opened(ScriptedSource(acts={"hold": echo}), stores=stores) as app:
+        view = await resumed(app, session)
+        assert view.record.status == "answered"
+        assert view.record.answer is not None
+        assert "may have happened" in view.record.answer
+        assert [call.state for call in view.record.pending] == ["in_doubt"]
+        again = await resumed(app, session)
+        assert again.record == view.record
+        await delivered(app, tokens(again)["hold"], "it did")
+        last = await resumed(app, session)
+    assert (last.record.status, last.record.answer, last.record.pending) == ("answered", "So: - hold: it did", ())
+
+
+async def test_a_step_takes_the_word_on_a_call_in_doubt_after_the_answer(tmp_path: Path) -> None:
+    stores = open_stores("memory://")
+    session = await in_doubt(tmp_path, stores)
+    ops = ScriptedSource(acts={"hold": echo})
+    async with opened(ops, stores=stores) as app:
+        view = await resumed(app, session)
+        await delivered(app, tokens(view)["hold"], kind="retry")
+        while (view := await stepped(app, session)).record.turns < 6:
+            assert len(ops.calls) == 1
+    assert (view.record.status, told(view), len(ops.calls)) == ("answered", ["notice hold: {}"], 1)
+
+
+async def test_a_word_that_makes_an_answered_session_go_on_is_kept_while_its_tool_is_gone(tmp_path: Path) -> None:
+    stores = open_stores("memory://")
+    session = await in_doubt(tmp_path, stores)
+    async with opened(ScriptedSource(acts={"hold": echo}), stores=stores) as app:
+        token = tokens(await resumed(app, session))["hold"]
+    async with opened(ScriptedSource(acts={"other": echo}), stores=stores) as app:
+        assert (await resumed(app, session)).record.status == "answered"
+        await delivered(app, token, "it did")
+        with pytest.raises(SessionBlocked):
+            await app.sessions.resume(session)
+    async with opened(ScriptedSource(acts={"hold": echo}), stores=stores) as app:
+        assert (await resumed(app, session)).record.answer == "So: - hold: it did"

@@ -1,7 +1,7 @@
 """Going on with sessions that nobody asks for."""
 
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from tests.wf_mcp.execution.sessions.workplace import (
     saying,
     started,
     tokens,
+    told,
 )
 from tests.wf_mcp.scripted import Gate, ScriptedSource, opened
 from wf_artifacts.errors import StoreUnavailable
@@ -42,18 +43,28 @@ async def kept(app: App) -> AsyncGenerator[None]:
         tasks.cancel_scope.cancel()
 
 
-async def until_answered(app: App, *session_ids: SessionId, status: str = "answered") -> None:
+async def until_answered(app: App, *session_ids: SessionId) -> None:
     """Wait until sessions are stored as answered."""
+    for session_id in session_ids:
+        await until(app, session_id, lambda record: record.status == "answered")
+
+
+async def until_turns(app: App, session_id: SessionId, turns: int) -> None:
+    """Wait until a session is stored as answered with so many turns."""
+    await until(app, session_id, lambda record: (record.status, record.turns) == ("answered", turns))
+
+
+async def until(app: App, session_id: SessionId, holds: Callable[[SessionRecord], bool]) -> None:
+    """Wait until something holds for a session as it is stored."""
     changed = anyio.Event()
 
     def hear(session_id: str) -> None:
         changed.set()
 
     with app.sessions.changes.heard_by(hear), anyio.fail_after(10):
-        for session_id in session_ids:
-            while (await app.stores.sessions.load_record(session_id)).status != status:
-                await changed.wait()
-                changed = anyio.Event()
+        while not holds(await app.stores.sessions.load_record(session_id)):
+            await changed.wait()
+            changed = anyio.Event()
 
 
 async def waiting_session(app: App, folder: Path, *, auto: bool = True) -> tuple[SessionId, str]:
@@ -122,10 +133,32 @@ async def test_abandoned_sessions_are_taken_over_and_their_calls_in_doubt_are_to
     left = await abandoned(stores, tmp_path, 2)
     gate = Gate()
     async with opened(ScriptedSource(acts={"hold": gate}), stores=stores) as app, kept(app):
-        await until_answered(app, *left, status="waiting")
+        await until_answered(app, *left)
         view = await app.sessions.view(left[0])
         assert [(call.state, call.kind) for call in view.pending] == [("in_doubt", "in_doubt")]
+        assert view.record.answer == "Done."
+        await delivered(app, view.pending[0].token, "it did happen")
+        await until_turns(app, left[0], 6)
+        assert told(await app.sessions.view(left[0])) == ["notice hold: it did happen"]
         assert not gate.entered.is_set()
+
+
+async def test_what_another_process_tells_of_a_call_in_doubt_is_found_though_the_session_has_answered(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(keeping, "FIRST_LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(keeping, "LOOK_SECONDS", 0.02)
+    stores = open_stores("memory://")
+    (left,) = await abandoned(stores, tmp_path, 1)
+    source = ScriptedSource(acts={"hold": Gate()})
+    async with opened(source, stores=stores) as elsewhere:
+        view = await resumed(elsewhere, left)
+        assert view.record.status == "answered"
+        await delivered(elsewhere, view.pending[0].token, "it did happen")
+        async with opened(ScriptedSource(acts={"hold": Gate()}), stores=stores) as here, kept(here):
+            await until_turns(here, left, 6)
+            await anyio.sleep(0.1)
+            assert here.sessions.going.waiting == {}
 
 
 async def test_an_abandoned_session_that_is_not_to_go_on_is_put_to_rest(tmp_path: Path) -> None:
@@ -157,7 +190,7 @@ async def test_a_store_that_fails_for_one_of_five_keeps_it_for_the_next_time(
             patched.setattr(stores.sessions, "load_record", failing)
             assert set(await keeping.take_over(app.sessions, await stores.sessions.abandoned())) == {broken}
         assert "it blinks" in caplog.text
-        await until_answered(app, *(one for one in left if one != broken), status="waiting")
+        await until_answered(app, *(one for one in left if one != broken))
         assert await stores.sessions.abandoned() == [broken]
         assert await keeping.take_over(app.sessions, [broken]) == {}
-        await until_answered(app, broken, status="waiting")
+        await until_answered(app, broken)
