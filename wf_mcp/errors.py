@@ -138,6 +138,7 @@ MEANINGS: Mapping[str, Meaning] = {
     "person_required": Meaning(ExitStatus.WAITING, 403),
     "run_blocked": Meaning(ExitStatus.BLOCKED, 409),
     "session_blocked": Meaning(ExitStatus.BLOCKED, 409),
+    "agent_unrunnable": Meaning(ExitStatus.BLOCKED, 409),
     "runner_missing": Meaning(ExitStatus.BLOCKED, 409),
     "source_disabled": Meaning(ExitStatus.BLOCKED, 503),
     "source_unavailable": Meaning(ExitStatus.BLOCKED, 503),

@@ -1,0 +1,103 @@
+"""One stretch of a session, from here to where it rests."""
+
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from tests.wf_mcp.execution.sessions.workplace import agent, calling, isolated, resumed, saying, started, told
+from tests.wf_mcp.scripted import Gate, ScriptedSource, echo, opened
+from wf_artifacts.stores import open_stores
+from wf_core.errors import WfError
+from wf_mcp.execution.sessions.errors import SessionAdvancingFailed
+
+pytestmark = pytest.mark.anyio
+
+WORKER = """
+IFS= read -r line
+token=${line#*'"token":"'}
+printf '{"token":"%s","status":"success","result":{"type":"text","content":"from the hut"}}' "${token%%'"'*}"
+"""
+BACKGROUND: dict[str, Any] = {"tag": "runAsync"}
+
+
+async def test_words_are_stored_while_the_model_thinks_and_reach_it_with_the_next_turn(tmp_path: Path) -> None:
+    slow = saying("First.") | {"delayMilliseconds": 200}
+    async with opened() as app:
+        session = await started(app, agent(tmp_path, [slow, saying("Second: {{query}}")]))
+        handle = await app.sessions.resume(session)
+        await app.sessions.resume(session, prompt="And this?")
+        assert len((await app.stores.sessions.load(session)).events) == 2
+        with anyio.fail_after(5):
+            await app.sessions.wait(handle)
+        assert (await app.sessions.view(session)).record.answer == "Second: And this?"
+
+
+async def test_words_are_taken_while_a_call_runs(tmp_path: Path) -> None:
+    gate = Gate({"result": "through"})
+    async with opened(ScriptedSource(acts={"hold": gate})) as app:
+        session = await started(app, agent(tmp_path, [calling("hold"), saying("{{query}} {{results}}")], "hold"))
+        handle = await app.sessions.resume(session)
+        await gate.entered.wait()
+        await app.sessions.resume(session, prompt="Hurry.")
+        gate.opened.set()
+        with anyio.fail_after(5):
+            await app.sessions.wait(handle)
+        assert (await app.sessions.view(session)).record.answer == "Hurry. - hold: through"
+
+
+async def test_a_history_that_a_model_would_refuse_is_a_fault_of_ours_and_leaves_the_session_as_it_was(
+    tmp_path: Path,
+) -> None:
+    async with opened() as app:
+        snapshot = agent(tmp_path, [saying("Hello.")])
+        session = await started(app, snapshot)
+
+        class Broken:
+            async def ask(self, request: Any) -> Any:
+                raise RuntimeError("secret")
+
+        app.sessions.means.open_model(snapshot)
+        outside: Any = app.sessions.means.open_model
+        outside.__self__._models.update(dict.fromkeys(outside.__self__._models, Broken()))
+        handle = await app.sessions.resume(session)
+        with pytest.raises(SessionAdvancingFailed):
+            await app.sessions.wait(handle)
+        assert (await app.stores.sessions.load_record(session)).status == "running"
+        assert await app.stores.sessions.abandoned() == [session]
+
+
+async def test_a_program_that_ends_leaves_its_sessions_as_they_were_stored(tmp_path: Path) -> None:
+    gate, stores = Gate(), open_stores("memory://")
+    async with opened(ScriptedSource(acts={"hold": gate}), stores=stores) as app:
+        session = await started(app, agent(tmp_path, [calling("hold")], "hold"))
+        handle = await app.sessions.resume(session)
+        await gate.entered.wait()
+    assert gate.cancelled.is_set()
+    with pytest.raises(WfError, match="shutting down"):
+        await app.sessions.wait(handle)
+    assert (await stores.sessions.load_record(session)).pending[0].state == "running"
+
+
+async def test_isolated_calls_are_run_when_it_is_asked_for_and_nothing_else_is(tmp_path: Path) -> None:
+    """A17: calls that run at once, in the background, in isolation and outside, and one that fails, in one turn."""
+    rules: dict[str, Any] = {"slow": BACKGROUND, "hut": {"tag": "runIsolated", "spec": {"sandbox": "process"}}}
+    async with opened(ScriptedSource(acts=dict.fromkeys(["echo", "slow", "hut"], echo))) as app:
+        snapshot = agent(
+            tmp_path,
+            [calling("echo", "slow", "hut", "nobody"), saying("Done.")],
+            "echo",
+            "slow",
+            "hut",
+            rules=rules,
+            runner={"sandbox": "process", "command": ["/bin/sh", "-c", WORKER]},
+        )
+        session = await started(app, snapshot)
+        waiting = await resumed(app, session)
+        assert [(call.name, call.kind) for call in waiting.pending] == [("hut", "isolated")]
+        rested = await isolated(app, session)
+        assert (rested.record.status, len(rested.session.turns)) == ("ready", 3)
+        ended = await resumed(app, session)
+    assert told(ended)[:3] == ["echo: {}", "slow: {}", "hut: from the hut"]
+    assert "nobody" in told(ended)[3]
