@@ -6,6 +6,7 @@ As a program, `store_work.py resume HOME RUN` answers a run in this fresh proces
 import json
 import os
 import secrets
+import sqlite3
 import sys
 import time
 from collections.abc import AsyncGenerator, Mapping
@@ -186,6 +187,21 @@ def appends_and_syncs_a_second(folder: Path, count: int, size: int = 300) -> flo
         os.fsync(descriptor)
     took = time.perf_counter() - began
     os.close(descriptor)
+    return count / took
+
+
+def sqlite_commits_a_second(folder: Path, count: int, size: int = 300) -> float:
+    """Measure what SQLite gives at most: insert a small row and commit it to the synced log, again and again."""
+    connection = sqlite3.connect(folder / "raw.db", isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("CREATE TABLE IF NOT EXISTS records (number INTEGER PRIMARY KEY, record BLOB)")
+    record = b"x" * size
+    began = time.perf_counter()
+    for _ in range(count):
+        connection.execute("INSERT INTO records (record) VALUES (?)", (record,))
+    took = time.perf_counter() - began
+    connection.close()
     return count / took
 
 

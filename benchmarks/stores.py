@@ -31,6 +31,7 @@ from store_work import (
     circle,
     configured,
     deploy,
+    sqlite_commits_a_second,
 )
 
 STORES = ("file tree", "SQLite")
@@ -38,14 +39,15 @@ STEPS = 1_000
 
 
 async def speeds(folder: Path, sqlite: bool, repeats: int) -> dict[str, float]:
-    """Give calls a second of a chain of effects and of a chain of looks, and the disk's own rate beside them."""
-    rates: dict[str, list[float]] = {"disk": [], "effects": [], "looks": []}
+    """Give calls a second of a chain of effects and of a chain of looks, and what disk and SQLite give themselves."""
+    rates: dict[str, list[float]] = {"disk": [], "SQLite's own commits": [], "effects": [], "looks": []}
     async with application(folder, sqlite=sqlite) as app:
         for name, call in (("effect", EFFECT), ("look", LOOK)):
             await deploy(app, name, chain(call, STEPS))
             await carry_out(app, name)
         for _ in range(repeats):
             rates["disk"].append(appends_and_syncs_a_second(folder, STEPS))
+            rates["SQLite's own commits"].append(sqlite_commits_a_second(folder, STEPS))
             rates["effects"].append(STEPS / (await carry_out(app, "effect"))[1])
             rates["looks"].append(STEPS / (await carry_out(app, "look"))[1])
     rates["effects of a Python module"] = [await of_a_module(folder.with_name(f"{folder.name}-module"), sqlite)]

@@ -7,7 +7,6 @@ index/                 see `files.index`
 """
 
 import errno
-import math
 import threading
 import time
 from collections.abc import Generator, Iterator, Sequence
@@ -15,7 +14,7 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Self
 
 from wf_artifacts.errors import ClaimLost, RunBusy, RunNotFound
 from wf_artifacts.runs.environment import PinnedEnvironment
@@ -25,24 +24,17 @@ from wf_artifacts.runs.files.holder import Holder, new_files
 from wf_artifacts.runs.files.index import RunIndex
 from wf_artifacts.runs.files.keys import Keys
 from wf_artifacts.runs.models import Checkpoint, JournalRecord, RunRecord
-from wf_artifacts.runs.rules import COMPARED_RUNS, RUNS, belongs, require_first_state, require_same_input
+from wf_artifacts.runs.rules import COMPARED_RUNS, RUNS, belongs, require_first_state, require_same_input, size_of
 from wf_artifacts.runs.store import Claim, Created
 from wf_artifacts.storage import atomic
 from wf_artifacts.storage.findings import Fault, LostAndFound
 from wf_artifacts.storage.home import FileTreeStore, Home
 from wf_artifacts.storage.locks import FileLock, is_locked, try_lock
 from wf_artifacts.storage.pages import Page, collect, read_cursor
-from wf_artifacts.storage.threads import finished, in_thread
+from wf_artifacts.storage.threads import AT_ONCE_BYTES, Pace, finished, in_thread
 from wf_core.errors import StateError
 from wf_core.ids import DeploymentId, RunId, close_matches, is_id
 from wf_core.state import RunStatus
-
-_AT_ONCE_BYTES: Final = 64 * 1024
-"""What is not longer than this takes less time to write than to hand to a thread."""
-
-_AT_ONCE_SECONDS: Final = 0.001
-"""Where the disk synced the last inputs of a run in less, the next are not handed to a thread either, which would cost
-as much. A disk that stalls holds up others once: after that it is waited for in a thread until it is fast again."""
 
 
 class FileClaim:
@@ -53,8 +45,7 @@ class FileClaim:
         self._lock = lock
         self._holder = holder
         self._writing = threading.Lock()
-        self.sync_seconds = math.inf
-        """How long the last synced append took."""
+        self.pace = Pace()
 
     def commit(self, record: RunRecord, checkpoint: Checkpoint | None, trace: Sequence[bytes]) -> None:
         with self._changing():
@@ -65,7 +56,7 @@ class FileClaim:
             began = time.perf_counter()
             grown = self._holder.append(records, sync=sync)
             if sync:
-                self.sync_seconds = time.perf_counter() - began
+                self.pace.seconds = time.perf_counter() - began
             return grown
 
     async def release(self) -> None:
@@ -160,11 +151,10 @@ class FileTreeRuns(FileTreeStore):
         _ours(claim).commit(record, checkpoint, trace)
 
     async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool) -> int:
-        length = sum(len(record.line) + sum(map(len, record.trace)) for record in records)
-        held = _ours(claim)
-        if length > _AT_ONCE_BYTES or (sync and held.sync_seconds > _AT_ONCE_SECONDS):
-            return await finished(self._append(held, records, sync=sync))
-        return held.append(records, sync=sync)
+        held, length = _ours(claim), size_of(records)
+        if held.pace.allows(length) if sync else length <= AT_ONCE_BYTES:
+            return held.append(records, sync=sync)
+        return await finished(self._append(held, records, sync=sync))
 
     @in_thread
     def load(self, run_id: RunId, *, principal: str | None = None) -> RunRecord:

@@ -8,7 +8,7 @@ nothing.
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
 
@@ -18,11 +18,12 @@ from wf_artifacts.errors import ClaimLost, RunBusy
 from wf_artifacts.runs.models import JournalRecord, RunRecord
 from wf_artifacts.runs.reading import find
 from wf_artifacts.runs.rows import read_record
-from wf_artifacts.runs.rules import journal_line
 from wf_artifacts.runs.store import Claim
+from wf_artifacts.storage.connections import WouldWait
 from wf_artifacts.storage.database import Database, Transaction
 from wf_artifacts.storage.owners import Lease, Owner
-from wf_artifacts.storage.threads import in_thread
+from wf_artifacts.storage.statements import Value
+from wf_artifacts.storage.threads import Pace, in_thread
 from wf_core.ids import RunId
 
 _FIRST_FENCE: Final = 1
@@ -38,18 +39,22 @@ class Head:
     """Of the last input that the latest checkpoint lacks."""
     journal_bytes: int = 0
 
-    def after(self, records: Sequence[JournalRecord]) -> Self:
-        """Say how far a run is that was given more inputs."""
+    def after(self, records: Sequence[JournalRecord], lines: Sequence[bytes]) -> "Head":
+        """Say how far a run is that was given more inputs, whose `lines` are theirs in the journal."""
         if not records:
             return self
         last = records[-1]
-        return replace(
-            self,
-            trace_count=self.trace_count + sum(len(record.trace) for record in records),
-            steps_executed=last.steps_executed,
-            position=last.position,
-            journal_bytes=self.journal_bytes + sum(map(len, map(journal_line, records))),
-        )
+        trace_count = self.trace_count + sum(len(record.trace) for record in records)
+        return Head(trace_count, last.steps_executed, last.position, self.journal_bytes + sum(map(len, lines)))
+
+    def columns(self) -> dict[str, Value]:
+        """Give what `move_head` stores of it."""
+        return {
+            "trace_count": self.trace_count,
+            "steps_executed": self.steps_executed,
+            "position": self.position,
+            "journal_bytes": self.journal_bytes,
+        }
 
 
 class SqlClaim:
@@ -65,6 +70,7 @@ class SqlClaim:
         self.released = False
         self.known: Head | None = None
         """How far the run is. None where only the row knows."""
+        self.pace = Pace()
 
     async def release(self) -> None:
         with CancelScope(shield=True):
@@ -125,19 +131,33 @@ class Heads:
         self._owner.hold()
         return SqlClaim(self, run_id, run, fence)
 
+    def mine(self, claim: Claim) -> SqlClaim:
+        """Accept a claim that was taken here.
+
+        Raises:
+            ClaimLost: it is none of these.
+        """
+        if not isinstance(claim, SqlClaim) or claim.heads is not self:
+            raise ClaimLost(claim.run_id)
+        return claim
+
     @contextmanager
-    def holding(self, claim: Claim) -> Generator[SqlClaim]:
+    def holding(self, claim: Claim, *, at_once: bool = False) -> Generator[SqlClaim]:
         """Let writes under one claim come one after another.
 
         Raises:
             ClaimLost: it was released, or is none of these.
+            WouldWait: `at_once`, and there is another.
         """
-        if not isinstance(claim, SqlClaim) or claim.heads is not self:
-            raise ClaimLost(claim.run_id)
-        with claim.writing:
-            if claim.released:
-                raise ClaimLost(claim.run_id)
-            yield claim
+        held = self.mine(claim)
+        if not held.writing.acquire(blocking=not at_once):
+            raise WouldWait
+        try:
+            if held.released:
+                raise ClaimLost(held.run_id)
+            yield held
+        finally:
+            held.writing.release()
 
     def read(self, claim: SqlClaim) -> tuple[RunRecord, Head]:
         """Read what a write under a claim follows.
@@ -152,15 +172,16 @@ class Heads:
         return read_record(row), Head(*row[5:])
 
     @contextmanager
-    def moving(self, claim: SqlClaim, head: Head, *, sync: bool) -> Generator[Transaction]:
+    def moving(self, claim: SqlClaim, head: Head, *, sync: bool, at_once: bool = False) -> Generator[Transaction]:
         """Change a run so that it stands at `head` when the block ends.
 
         Raises:
             ClaimLost: the claim has passed on; nothing is changed.
+            WouldWait: `at_once`, and another change is under way; nothing is changed.
         """
         claim.known = None
-        with self._database.writing(sync=sync) as transaction:
-            if not transaction.change("move_head", **self._place(claim), **asdict(head)):
+        with self._database.writing(sync=sync, at_once=at_once) as transaction:
+            if not transaction.change("move_head", **self._place(claim), **head.columns()):
                 raise ClaimLost(claim.run_id)
             yield transaction
         claim.known = head

@@ -10,7 +10,7 @@ from wf_artifacts.errors import RunNotFound
 from wf_artifacts.runs.checkpoints import NamedCheckpoint, whole
 from wf_artifacts.runs.environment import ENVIRONMENT, PinnedEnvironment
 from wf_artifacts.runs.models import Checkpoint, RunRecord
-from wf_artifacts.runs.rows import principal_digest, read_entries, read_entry, read_journal, read_record
+from wf_artifacts.runs.rows import principal_digest, read_entries, read_entry, read_journal, read_made, read_record
 from wf_artifacts.runs.rules import COMPARED_RUNS
 from wf_artifacts.storage.connections import Row
 from wf_artifacts.storage.database import Transaction
@@ -56,11 +56,13 @@ def checkpoint(transaction: Transaction, run_id: RunId) -> Checkpoint:
 
 def journal(transaction: Transaction, run_id: RunId) -> list[bytes]:
     """Read the lines of its journal."""
-    run, trace_count, length = find(transaction, "ends", run_id)
-    inputs = transaction.rows("journal", run=run)
-    numbers = range(inputs[0][3] if inputs else trace_count, trace_count)
-    entries = _entries(transaction, run_id, run, numbers)
-    return read_journal(run_id, inputs, numbers, entries, length=length)
+    run, _, length = find(transaction, "ends", run_id)
+    return read_journal(run_id, transaction.rows("journal", run=run), length=length)
+
+
+def made(transaction: Transaction, run_id: RunId, run: int) -> list[tuple[int, bytes]]:
+    """Read the trace entries in its journal, each with its number."""
+    return list(read_made(run_id, transaction.rows("journal", run=run)))
 
 
 def trace(transaction: Transaction, run_id: RunId, start: int, limit: int) -> list[dict[str, Any]]:
@@ -74,5 +76,6 @@ def trace(transaction: Transaction, run_id: RunId, start: int, limit: int) -> li
 def _entries(transaction: Transaction, run_id: RunId, run: int, numbers: range) -> list[bytes]:
     if not numbers:
         return []
-    rows = transaction.rows("entries", run=run, first=numbers.start, end=numbers.stop)
-    return read_entries(run_id, rows, numbers)
+    place = {"run": run, "first": numbers.start, "end": numbers.stop}
+    inputs = transaction.rows("journal_of_entries", **place)
+    return read_entries(run_id, [*transaction.rows("entries", **place), *read_made(run_id, inputs)], numbers)

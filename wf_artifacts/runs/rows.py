@@ -3,12 +3,12 @@
 Columns that are looked up hold ids and digests only: a principal and an idempotency key may be any text.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import Any, cast
 
 from wf_artifacts.runs.models import RECORD, JournalRecord, RunRecord
-from wf_artifacts.runs.rules import journal_line
+from wf_artifacts.runs.rules import trace_of
 from wf_artifacts.storage.connections import Row
 from wf_artifacts.storage.documents import corrupt
 from wf_artifacts.storage.rows import blob, load
@@ -63,21 +63,26 @@ def read_record(row: Row) -> RunRecord:
 
 def entry_rows(run: int, first: int, entries: Sequence[bytes]) -> list[Parameters]:
     """Give what `insert_entry` stores of trace entries, of which the first has the number `first`."""
-    return [{"run": run, "number": number, "entry": entry} for number, entry in enumerate(entries, first)]
+    return numbered_rows(run, enumerate(entries, first))
 
 
-def input_rows(run: int, trace_count: int, records: Sequence[JournalRecord]) -> Iterator[Parameters]:
-    """Give what `insert_input` stores of records that follow `trace_count` entries."""
-    for record in records:
-        yield {
-            "run": run,
-            "position": record.position,
-            "steps_executed": record.steps_executed,
-            "line": record.line,
-            "first_entry": trace_count,
-            "entries": len(record.trace),
-        }
-        trace_count += len(record.trace)
+def numbered_rows(run: int, entries: Iterable[tuple[int, bytes]]) -> list[Parameters]:
+    """Give what `insert_entry` stores of trace entries, each with its number."""
+    return [{"run": run, "number": number, "entry": entry} for number, entry in entries]
+
+
+def inputs_row(
+    run: int, first_entry: int, records: Sequence[JournalRecord], lines: Sequence[bytes]
+) -> dict[str, Value]:
+    """Give what `insert_inputs` stores of records and their `lines`: one row, with the entries that they made."""
+    return {
+        "run": run,
+        "position": records[-1].position,
+        "steps_executed": records[-1].steps_executed,
+        "lines": b"\n".join(lines),
+        "first_entry": first_entry,
+        "entries": sum(len(record.trace) for record in records),
+    }
 
 
 def read_entries(run_id: RunId, rows: Sequence[Row], numbers: range) -> list[bytes]:
@@ -109,22 +114,41 @@ def read_entry(run_id: RunId, number: int, entry: bytes) -> dict[str, Any]:
     return cast("dict[str, Any]", value)
 
 
-def read_journal(
-    run_id: RunId, inputs: Sequence[Row], trace: range, entries: Sequence[bytes], *, length: int
-) -> list[bytes]:
-    """Give the lines of a journal of `length` bytes, of its inputs and of the trace entries that they made.
+def read_journal(run_id: RunId, inputs: Sequence[Row], *, length: int) -> list[bytes]:
+    """Give the lines of a journal of `length` bytes.
 
     Raises:
-        StateCorrupt: an input is missing or damaged.
+        StateCorrupt: a line is missing or damaged.
     """
-    lines: list[bytes] = []
-    for position, steps_executed, line, first, count in inputs:
-        made = tuple(entries[first - trace.start :][:count])
-        record = JournalRecord(blob(line, f"journal/{run_id}/{position}"), made, steps_executed, position)
-        lines.append(journal_line(record))
+    lines = [line for position, stored, *_ in inputs for line in _lines(run_id, position, stored)]
     found = sum(map(len, lines))
     if found != length:
         raise corrupt(f"journal/{run_id}", f"it holds {found} bytes, not {length}")
+    return lines
+
+
+def read_made(run_id: RunId, inputs: Sequence[Row]) -> Iterator[tuple[int, bytes]]:
+    """Give the trace entries that inputs made, each with its number.
+
+    Raises:
+        StateCorrupt: they cannot be read, or are not as many as there were.
+    """
+    for position, stored, first, count in inputs:
+        try:
+            made = [entry for line in _lines(run_id, position, stored) for entry in trace_of(line)]
+        except (NotJson, KeyError, TypeError) as error:
+            raise corrupt(f"journal/{run_id}/{position}", "it holds no inputs") from error
+        if len(made) != count:
+            raise corrupt(f"journal/{run_id}/{position}", f"it made {len(made)} entries, not {count}")
+        yield from enumerate(map(jsonvalue.dumps, made), first)
+
+
+def _lines(run_id: RunId, position: int, stored: object) -> list[bytes]:
+    """Give the lines in the row of the inputs that led to a position."""
+    where = f"journal/{run_id}/{position}"
+    lines = blob(stored, where).split(b"\n")
+    if not lines[-1].startswith(b'{"position":%d,' % position):
+        raise corrupt(where, "it is not the input that led there")
     return lines
 
 

@@ -1,9 +1,11 @@
 """What every store of runs holds against what is to be stored, before it writes anything, and the line of an input."""
 
 from collections.abc import Sequence
+from typing import Any, cast
 
 from wf_artifacts.errors import IdempotencyConflict
 from wf_artifacts.runs.models import Checkpoint, JournalRecord, RunRecord
+from wf_core import jsonvalue
 
 RUNS = "runs"
 """The list that cursors of runs belong to."""
@@ -55,6 +57,16 @@ def require_next_inputs(position: int | None, records: Sequence[JournalRecord]) 
 def journal_line(record: JournalRecord) -> bytes:
     """Write a record as `RunStore.load_journal` gives it."""
     return b'{"position":%d,"input":%b,"trace":[%b]}' % (record.position, record.line, b",".join(record.trace))
+
+
+def size_of(records: Sequence[JournalRecord]) -> int:
+    """Count the bytes that inputs have to be stored at least."""
+    return sum(len(record.line) + sum(map(len, record.trace)) for record in records)
+
+
+def trace_of(line: bytes) -> list[dict[str, Any]]:
+    """Give the trace entries in a line of `journal_line`."""
+    return cast("list[dict[str, Any]]", cast("dict[str, Any]", jsonvalue.loads(line))["trace"])
 
 
 def require_same_input(earlier: RunRecord, record: RunRecord) -> None:

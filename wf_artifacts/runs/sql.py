@@ -4,6 +4,7 @@ Statements are in `storage/sql/runs.sql`. Who holds a run, and how far it is, be
 run to `reading`.
 """
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -17,16 +18,26 @@ from wf_artifacts.runs.environment import ENVIRONMENT, PinnedEnvironment
 from wf_artifacts.runs.heads import Head, Heads
 from wf_artifacts.runs.models import RECORD, Checkpoint, JournalRecord, RunRecord
 from wf_artifacts.runs.reading import CHECKPOINT
-from wf_artifacts.runs.rows import columns, entry_rows, input_rows, key_digest, principal_digest, read_record
+from wf_artifacts.runs.rows import (
+    columns,
+    entry_rows,
+    inputs_row,
+    key_digest,
+    numbered_rows,
+    principal_digest,
+    read_record,
+)
 from wf_artifacts.runs.rules import (
     RUNS,
+    journal_line,
     require_first_state,
     require_next_inputs,
     require_next_state,
     require_same_input,
+    size_of,
 )
 from wf_artifacts.runs.store import Claim, Created
-from wf_artifacts.storage.connections import Row
+from wf_artifacts.storage.connections import Row, WouldWait
 from wf_artifacts.storage.database import Database, Transaction
 from wf_artifacts.storage.digests import bytes_digest
 from wf_artifacts.storage.findings import Fault
@@ -124,9 +135,14 @@ class SqlRuns:
                 transaction.change_many("insert_entry", entry_rows(held.run, head.trace_count, trace))
                 if checkpoint is not None:
                     _put_checkpoint(transaction, held.run, checkpoint)
+                    made = reading.made(transaction, held.run_id, held.run)
+                    transaction.change_many("insert_entry", numbered_rows(held.run, made))
                     transaction.change("clear_journal", run=held.run)
 
     async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool) -> int:
+        if sync and self._heads.mine(claim).pace.allows(size_of(records)):
+            with suppress(WouldWait):
+                return self._write(claim, records, sync=True, at_once=True)
         return await finished(self._append(claim, records, sync=sync))
 
     @in_thread
@@ -199,14 +215,25 @@ class SqlRuns:
 
     @in_thread
     def _append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool) -> int:
-        with self._heads.holding(claim) as held:
+        return self._write(claim, records, sync=sync)
+
+    def _write(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool, at_once: bool = False) -> int:
+        """Append inputs, as one row.
+
+        Raises:
+            WouldWait: `at_once`, and another change is under way; nothing is changed.
+        """
+        with self._heads.holding(claim, at_once=at_once) as held:
+            began = time.perf_counter()
             head = held.known or self._heads.read(held)[1]
             require_next_inputs(head.position, records)
-            moved = head.after(records)
-            with self._heads.moving(held, moved, sync=sync) as transaction:
-                transaction.change_many("insert_input", list(input_rows(held.run, head.trace_count, records)))
-                entries = [entry for record in records for entry in record.trace]
-                transaction.change_many("insert_entry", entry_rows(held.run, head.trace_count, entries))
+            lines = [journal_line(record) for record in records]
+            moved = head.after(records, lines)
+            with self._heads.moving(held, moved, sync=sync, at_once=at_once) as transaction:
+                if records:
+                    transaction.change("insert_inputs", **inputs_row(held.run, head.trace_count, records, lines))
+            if sync:
+                held.pace.seconds = time.perf_counter() - began
             return moved.journal_bytes
 
 

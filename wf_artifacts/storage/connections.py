@@ -17,6 +17,10 @@ class Answer(NamedTuple):
     """How many rows it changed; of no meaning where it changes none."""
 
 
+class WouldWait(Exception):
+    """What was to be done at once has to wait for somebody. Nothing was changed."""
+
+
 class Connection(Protocol):
     """One connection, used by one thread at a time.
 
@@ -30,10 +34,13 @@ class Connection(Protocol):
         """False when it broke: only another one can go on."""
         ...
 
-    def begin(self, *, writing: bool, sync: bool = True) -> None:
+    def begin(self, *, writing: bool, sync: bool = True, at_once: bool = False) -> None:
         """Begin a transaction: one that sees the database at one instant, or one that changes it.
 
         Without `sync`, what it changed survives this process, but perhaps not the machine.
+
+        Raises:
+            WouldWait: `at_once`, and somebody else is writing, or the database is not on this machine.
         """
         ...
 

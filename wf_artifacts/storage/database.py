@@ -11,7 +11,7 @@ from contextlib import contextmanager, nullcontext
 from anyio import CapacityLimiter
 
 from wf_artifacts.errors import StoreUnavailable
-from wf_artifacts.storage.connections import Connection, Row
+from wf_artifacts.storage.connections import Connection, Row, WouldWait
 from wf_artifacts.storage.statements import Dialect, Parameters, Statement, Value, load_statements
 from wf_artifacts.storage.steps import step
 from wf_core.errors import WfError
@@ -65,12 +65,16 @@ class Database(ABC):
             yield transaction
 
     @contextmanager
-    def writing(self, *, sync: bool = True) -> Generator[Transaction]:
+    def writing(self, *, sync: bool = True, at_once: bool = False) -> Generator[Transaction]:
         """Change the database: all of it is done when the block ends, or nothing where it raises.
 
         With `sync` it is on disk then; without, it survives this process, but perhaps not the machine.
+
+        Raises:
+            WouldWait: `at_once`, and that takes longer than the disk: somebody else is writing, or the database is not
+                on this machine.
         """
-        with self._transaction(writing=True, sync=sync) as transaction:
+        with self._transaction(writing=True, sync=sync, at_once=at_once) as transaction:
             yield transaction
 
     def close(self) -> None:
@@ -103,8 +107,8 @@ class Database(ABC):
         """
 
     @contextmanager
-    def _transaction(self, *, writing: bool, sync: bool) -> Generator[Transaction]:
-        connection = self._begin(writing=writing, sync=sync)
+    def _transaction(self, *, writing: bool, sync: bool, at_once: bool = False) -> Generator[Transaction]:
+        connection = self._begin(writing=writing, sync=sync, at_once=at_once)
         try:
             yield Transaction(connection, self._statements)
             with step("commit", DATABASE) if writing else nullcontext():
@@ -114,12 +118,15 @@ class Database(ABC):
             raise
         self._put_back(connection)
 
-    def _begin(self, *, writing: bool, sync: bool) -> Connection:
+    def _begin(self, *, writing: bool, sync: bool, at_once: bool) -> Connection:
         """Begin a transaction. Connections that broke while nobody used them are passed over."""
         while (connection := self._take_idle()) is not None:
             try:
-                connection.begin(writing=writing, sync=sync)
+                connection.begin(writing=writing, sync=sync, at_once=at_once)
                 return connection
+            except WouldWait:
+                self._put_back(connection)
+                raise
             except StoreUnavailable:
                 if connection.usable:
                     self._put_back(connection)
@@ -127,7 +134,7 @@ class Database(ABC):
                 connection.close()
         connection = self.connect()
         try:
-            connection.begin(writing=writing, sync=sync)
+            connection.begin(writing=writing, sync=sync, at_once=at_once)
         except BaseException:
             connection.close()
             raise

@@ -12,7 +12,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from wf_artifacts.errors import InvalidStoreUrl, StoreFull, StoreUnavailable
-from wf_artifacts.storage.connections import Answer
+from wf_artifacts.storage.connections import Answer, WouldWait
 from wf_artifacts.storage.database import DATABASE, Database
 from wf_artifacts.storage.migrations import migrate
 from wf_artifacts.storage.statements import NO_PARAMETERS, Dialect, Parameters, load_migrations
@@ -41,7 +41,9 @@ class PostgresConnection:
     def usable(self) -> bool:
         return not self._driver.closed
 
-    def begin(self, *, writing: bool, sync: bool = True) -> None:
+    def begin(self, *, writing: bool, sync: bool = True, at_once: bool = False) -> None:
+        if at_once:
+            raise WouldWait
         self.run((_BEGIN_WRITING if sync else _BEGIN_UNSYNCED) if writing else _BEGIN_READING)
 
     def run(self, text: str, parameters: Parameters = NO_PARAMETERS) -> Answer:

@@ -18,13 +18,14 @@ from typing import Final
 
 from wf_artifacts.errors import StoreFull, StoreUnavailable
 from wf_artifacts.storage import atomic
-from wf_artifacts.storage.connections import Answer
+from wf_artifacts.storage.connections import Answer, WouldWait
 from wf_artifacts.storage.database import DATABASE, Database, Transaction
 from wf_artifacts.storage.documents import corrupt
 from wf_artifacts.storage.faults import translated
 from wf_artifacts.storage.locks import FileLock, is_locked, locked, try_lock
 from wf_artifacts.storage.migrations import migrate
 from wf_artifacts.storage.statements import NO_PARAMETERS, Dialect, Parameters, load_migrations
+from wf_core.errors import WfError
 
 SQLITE: Final = Dialect("sqlite", parameter=r":\1")
 
@@ -50,31 +51,40 @@ class SqliteConnection:
 
     def __init__(self, path: Path) -> None:
         self._document = path.name
-        self._synchronous = ""
-        with self._translated():
+        self._settings: dict[str, str | int] = {}
+        try:
             self._driver = sqlite3.connect(
                 path, timeout=_PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
             )
             self._driver.create_function("wf_now", 0, _now)
+        except sqlite3.Error as error:
+            raise self._meaning(error) from error
 
-    def begin(self, *, writing: bool, sync: bool = True) -> None:
+    def begin(self, *, writing: bool, sync: bool = True, at_once: bool = False) -> None:
+        self._set("busy_timeout", 0 if at_once else int(_PATIENCE_SECONDS * 1000))
         if not writing:
             self.run("BEGIN")
             return
-        synchronous = "FULL" if sync else "NORMAL"
-        if synchronous != self._synchronous:
-            self.run(f"PRAGMA synchronous = {synchronous}")
-            self._synchronous = synchronous
-        self.run("BEGIN IMMEDIATE")
+        self._set("synchronous", "FULL" if sync else "NORMAL")
+        try:
+            self.run("BEGIN IMMEDIATE")
+        except StoreUnavailable as refusal:
+            if at_once:
+                raise WouldWait from refusal
+            raise
 
     def run(self, text: str, parameters: Parameters = NO_PARAMETERS) -> Answer:
-        with self._translated():
+        try:
             cursor = self._driver.execute(text, parameters)
             return Answer(cursor.fetchall(), cursor.rowcount)
+        except sqlite3.Error as error:
+            raise self._meaning(error) from error
 
     def run_many(self, text: str, rows: Sequence[Parameters]) -> None:
-        with self._translated():
+        try:
             self._driver.executemany(text, rows)
+        except sqlite3.Error as error:
+            raise self._meaning(error) from error
 
     def commit(self) -> None:
         self.run("COMMIT")
@@ -86,17 +96,18 @@ class SqliteConnection:
         with suppress(sqlite3.Error):
             self._driver.close()
 
-    @contextmanager
-    def _translated(self) -> Generator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _PRIMARY
-            reason = str(error).rstrip(".")
-            if code in _DAMAGED:
-                raise corrupt(self._document, reason) from error
-            kind = StoreFull if code == sqlite3.SQLITE_FULL else StoreUnavailable
-            raise kind(DATABASE, reason) from error
+    def _set(self, name: str, value: str | int) -> None:
+        if self._settings.get(name) != value:
+            self.run(f"PRAGMA {name} = {value}")
+            self._settings[name] = value
+
+    def _meaning(self, error: sqlite3.Error) -> WfError:
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _PRIMARY
+        reason = str(error).rstrip(".")
+        if code in _DAMAGED:
+            return corrupt(self._document, reason)
+        kind = StoreFull if code == sqlite3.SQLITE_FULL else StoreUnavailable
+        return kind(DATABASE, reason)
 
 
 class SqliteDatabase(Database):
@@ -110,10 +121,15 @@ class SqliteDatabase(Database):
         self._owners: dict[str, FileLock] = {}
 
     @contextmanager
-    def writing(self, *, sync: bool = True) -> Generator[Transaction]:
+    def writing(self, *, sync: bool = True, at_once: bool = False) -> Generator[Transaction]:
         # SQLite lets waiting writers look again from time to time; those of one process need not wait so long.
-        with self._writing, super().writing(sync=sync) as transaction:
-            yield transaction
+        if not self._writing.acquire(blocking=not at_once):
+            raise WouldWait
+        try:
+            with super().writing(sync=sync, at_once=at_once) as transaction:
+                yield transaction
+        finally:
+            self._writing.release()
 
     def connect(self) -> SqliteConnection:
         if self._ready:

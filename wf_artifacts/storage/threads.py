@@ -1,14 +1,22 @@
-"""Work that waits for a disk or a database runs in threads of its own.
+"""Work that waits for a disk or a database runs in threads of its own, unless it is done sooner than handed over.
 
 So neither the event loop nor user code that fills the default threads waits for it, or makes it wait.
 """
 
+import math
 from collections.abc import Awaitable, Callable
 from functools import partial, wraps
 from types import CoroutineType
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from anyio import CancelScope, CapacityLimiter, to_thread
+
+AT_ONCE_BYTES: Final = 64 * 1024
+"""What is not longer than this takes less time to write than to hand to a thread."""
+
+AT_ONCE_SECONDS: Final = 0.001
+"""Where the last write was synced in less, the next is not handed to a thread either, which would cost as much. A disk
+that stalls holds up others once: after that it is waited for in a thread until it is fast again."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -40,3 +48,15 @@ async def finished(work: Awaitable[T]) -> T:
     with CancelScope(shield=True):
         return await work
     raise AssertionError("what is shielded is not cancelled")
+
+
+class Pace:
+    """How fast writing somewhere is: whether a write is done sooner than handed over."""
+
+    def __init__(self) -> None:
+        self.seconds = math.inf
+        """How long the last write took that was synced."""
+
+    def allows(self, length: int) -> bool:
+        """Tell whether so many bytes are written and synced at once."""
+        return length <= AT_ONCE_BYTES and self.seconds <= AT_ONCE_SECONDS

@@ -25,8 +25,8 @@ from tests.wf_artifacts.samples import (
     trace,
 )
 from wf_artifacts.errors import StoreFull, StoreUnavailable
-from wf_artifacts.runs import filetree
 from wf_artifacts.runs.store import RunStore
+from wf_artifacts.storage import threads
 from wf_artifacts.storage.steps import Step, observed
 from wf_artifacts.stores import open_stores
 from wf_core.errors import StateCorrupt, StateError
@@ -65,12 +65,12 @@ class TestSyncing:
         self, runs: RunStore, monkeypatch: pytest.MonkeyPatch, seconds: float, at_once: bool
     ) -> None:
         """Handing a write to a thread costs as much as a fast disk does; the first sync tells which this one is."""
-        monkeypatch.setattr(filetree, "_AT_ONCE_SECONDS", seconds)
-        threads: list[bool] = []
+        monkeypatch.setattr(threads, "AT_ONCE_SECONDS", seconds)
+        in_loop: list[bool] = []
 
         def note(step: Step) -> None:
             if (step.act, step.moment) == ("fsync", "before") and step.what.startswith("inputs_"):
-                threads.append(threading.current_thread() is threading.main_thread())
+                in_loop.append(threading.current_thread() is threading.main_thread())
 
         begun = record()
         claim = (await runs.create(begun, environment(), checkpoint(begun))).claim
@@ -80,7 +80,7 @@ class TestSyncing:
             await runs.append(claim, [first], sync=True)
             await runs.append(claim, [second], sync=True)
         await claim.release()
-        assert threads == [False, at_once]
+        assert in_loop == [False, at_once]
 
 
 class TestLooking:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.wf_artifacts.databases import run_sql
-from tests.wf_artifacts.samples import checkpoint, environment, inputs, new_run_id, record
+from tests.wf_artifacts.samples import checkpoint, environment, inputs, new_run_id, record, trace
 from wf_artifacts.runs.models import RunRecord
 from wf_artifacts.runs.sql import SqlRuns
 from wf_artifacts.storage.database import Database
@@ -25,7 +25,7 @@ DAMAGE = [
     ("DELETE FROM wf_checkpoints", "checkpoints", "load_checkpoint"),
     ("UPDATE wf_trace SET entry = :junk WHERE number = 1", "trace", "read_trace"),
     ("DELETE FROM wf_trace WHERE number = 1", "trace", "read_trace"),
-    ("UPDATE wf_journal SET line = :junk WHERE position = 1", "journal", "load_journal"),
+    ("UPDATE wf_journal SET lines = :junk WHERE position = 1", "journal", "load_journal"),
     ("DELETE FROM wf_journal WHERE position = 1", "journal", "load_journal"),
 ]
 
@@ -38,10 +38,12 @@ def runs(database: Database) -> Iterator[SqlRuns]:
 
 
 async def begin(runs: SqlRuns, begun: RunRecord) -> None:
-    made = await runs.create(begun, environment(), checkpoint(begun))
+    """Begin a run with two trace entries of its own and one that an input made."""
+    begun = begun.model_copy(update={"trace_count": 2})
+    made = await runs.create(begun, environment(), checkpoint(begun), trace=trace(record(), 2))
     assert made.claim is not None
     async with made.claim as claim:
-        await runs.append(claim, inputs(begun, 3), sync=True)
+        await runs.append(claim, inputs(begun), sync=True)
 
 
 @pytest.mark.parametrize(("damage", "row", "ask"), DAMAGE)

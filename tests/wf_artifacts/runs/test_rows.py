@@ -9,10 +9,11 @@ from wf_artifacts.runs.models import JournalRecord
 from wf_artifacts.runs.rows import (
     columns,
     entry_rows,
-    input_rows,
+    inputs_row,
     read_entries,
     read_entry,
     read_journal,
+    read_made,
     read_record,
 )
 from wf_artifacts.runs.rules import journal_line
@@ -26,7 +27,8 @@ INPUTS = [
     JournalRecord(b'{"kind":"fail"}', (b'{"index":4}',), 2, 9),
 ]
 ENTRIES = [b'{"index":2}', b'{"index":3}', b'{"index":4}']
-LENGTH = sum(map(len, map(journal_line, INPUTS)))
+LINES = [journal_line(one) for one in INPUTS]
+LENGTH = sum(map(len, LINES))
 RUN = RunId("run_1")
 
 
@@ -72,21 +74,41 @@ def test_what_is_no_json_has_no_columns() -> None:
 
 
 def journal_rows() -> list[tuple[Any, ...]]:
-    return [tuple(one.values())[1:] for one in input_rows(1, 2, INPUTS)]
+    """The rows of two appends: of one input, and of two."""
+    rows = [inputs_row(1, 2, INPUTS[:1], LINES[:1]), inputs_row(1, 4, INPUTS[1:], LINES[1:])]
+    return [tuple(row[name] for name in ("position", "lines", "first_entry", "entries")) for row in rows]
 
 
 def test_inputs_are_read_with_the_entries_that_they_made() -> None:
-    lines = [journal_line(one) for one in INPUTS]
-    assert read_journal(RUN, journal_rows(), range(2, 5), ENTRIES, length=LENGTH) == lines
-    assert read_journal(RUN, [], range(5, 5), [], length=0) == []
+    assert read_journal(RUN, journal_rows(), length=LENGTH) == LINES
+    assert list(read_made(RUN, journal_rows())) == list(enumerate(ENTRIES, 2))
+    assert read_journal(RUN, [], length=0) == []
 
 
-@pytest.mark.parametrize("missing", [0, 1, 2])
-def test_a_missing_input_is_damage(missing: int) -> None:
+@pytest.mark.parametrize("missing", [0, 1])
+def test_a_missing_row_of_inputs_is_damage(missing: int) -> None:
     rows = journal_rows()
     del rows[missing]
     with pytest.raises(StateCorrupt, match="document journal/run_1"):
-        read_journal(RUN, rows, range(2, 5), ENTRIES, length=LENGTH)
+        read_journal(RUN, rows, length=LENGTH)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        b"",
+        "text",
+        b"junk",
+        LINES[1],
+        b'{"position":9,"input":{}}',
+        LINES[1] + b"\n" + LINES[2][:-1],
+        LINES[2][:-3] + b"]}",
+    ],
+)
+def test_inputs_that_are_not_what_was_appended_are_damage(lines: object) -> None:
+    first, (position, _, *counted) = journal_rows()
+    with pytest.raises(StateCorrupt, match="document journal/run_1/9"):
+        list(read_made(RUN, [first, (position, lines, *counted)]))
 
 
 def test_entries_are_numbered_and_a_missing_one_is_damage() -> None:

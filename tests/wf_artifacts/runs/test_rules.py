@@ -4,9 +4,17 @@ from typing import Any
 
 import pytest
 
-from tests.wf_artifacts.samples import checkpoint, following, new_run_id, record, trace
+from tests.wf_artifacts.samples import checkpoint, following, inputs, new_run_id, record, trace
 from wf_artifacts.errors import IdempotencyConflict
-from wf_artifacts.runs.rules import belongs, require_first_state, require_next_state, require_same_input
+from wf_artifacts.runs.rules import (
+    belongs,
+    journal_line,
+    require_first_state,
+    require_next_state,
+    require_same_input,
+    size_of,
+    trace_of,
+)
 
 BEGUN = record(trace_count=2)
 NEXT = following(BEGUN, entries=3)
@@ -74,3 +82,9 @@ def test_what_is_not_asked_for_does_not_matter() -> None:
     assert not belongs(BEGUN, "other")
     assert not belongs(BEGUN, "local", "completed")
     assert not belongs(BEGUN, "local", None, "other")
+
+
+def test_a_line_of_the_journal_gives_back_the_entries_that_the_input_made() -> None:
+    (given,) = inputs(record(), entries=2)
+    assert [entry["index"] for entry in trace_of(journal_line(given))] == [0, 1]
+    assert size_of([given]) < len(journal_line(given))

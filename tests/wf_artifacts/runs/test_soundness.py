@@ -173,7 +173,7 @@ async def test_entries_behind_the_end_are_moved_and_the_run_goes_on(database: Da
     assert found(runs) == []
     assert [row[1] for row in run_sql(database, "SELECT * FROM wf_lost_trace ORDER BY 2")] == [3, 7]
     async with await runs.claim(BEGUN.run_id) as claim:
-        await runs.append(claim, inputs(BEGUN, since=3), sync=True)
+        await runs.append(claim, inputs(BEGUN, since=1), sync=True)
     assert (await runs.load(BEGUN.run_id)).trace_count == 4
 
 

@@ -1,22 +1,29 @@
-"""What only databases can do to runs: rows that are damaged, lists that need an index."""
+"""What only databases can do to runs: rows that are damaged, lists that need an index, writers that wait."""
 
+import threading
 from collections.abc import Iterator
+from functools import partial
 from itertools import product
 from typing import Any
 
+import anyio
+import anyio.lowlevel
 import pytest
 
+from tests.wf_artifacts.conftest import Open
 from tests.wf_artifacts.databases import run_sql
-from tests.wf_artifacts.samples import new_run_id, record, start_and_release
+from tests.wf_artifacts.samples import checkpoint, environment, inputs, new_run_id, record, start_and_release
 from wf_artifacts.errors import RunNotFound
 from wf_artifacts.runs.models import RECORD
 from wf_artifacts.runs.rows import principal_digest
 from wf_artifacts.runs.sql import SqlRuns
+from wf_artifacts.storage import threads
 from wf_artifacts.storage.connections import Row
 from wf_artifacts.storage.database import Database, Transaction
 from wf_artifacts.storage.postgres import POSTGRES
 from wf_artifacts.storage.sqlite import SQLITE, SqliteDatabase
 from wf_artifacts.storage.statements import Statement, load_statements
+from wf_artifacts.storage.steps import Step, observed
 from wf_core.errors import FormatTooNew, StateCorrupt
 
 pytestmark = pytest.mark.anyio
@@ -27,6 +34,49 @@ def runs(database: Database) -> Iterator[SqlRuns]:
     opened = SqlRuns(database)
     yield opened
     opened.close()
+
+
+class TestSyncing:
+    @pytest.mark.parametrize(("seconds", "at_once"), [(60.0, True), (0.0, False)])
+    async def test_inputs_are_synced_at_once_where_that_costs_less(
+        self, database: Database, runs: SqlRuns, monkeypatch: pytest.MonkeyPatch, seconds: float, at_once: bool
+    ) -> None:
+        """A server is asked in a thread, however fast it answers."""
+        monkeypatch.setattr(threads, "AT_ONCE_SECONDS", seconds)
+        in_loop: list[bool] = []
+
+        def note(step: Step) -> None:
+            if (step.act, step.moment, step.what) == ("change", "before", "insert_inputs"):
+                in_loop.append(threading.current_thread() is threading.main_thread())
+
+        begun = record()
+        claim = (await runs.create(begun, environment(), checkpoint(begun))).claim
+        assert claim is not None
+        with observed(note):
+            for number in range(3):
+                await runs.append(claim, inputs(begun, since=number), sync=True)
+        await claim.release()
+        at_once = at_once and isinstance(database, SqliteDatabase)
+        assert in_loop == [False, at_once, at_once]
+        assert len(await runs.load_journal(begun.run_id)) == 3
+
+    async def test_inputs_wait_in_a_thread_while_somebody_else_writes(
+        self, database: Database, open_database: Open, runs: SqlRuns, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(threads, "AT_ONCE_SECONDS", 60.0)
+        begun = record()
+        claim = (await runs.create(begun, environment(), checkpoint(begun))).claim
+        assert claim is not None
+        await runs.append(claim, inputs(begun), sync=True)
+        async with anyio.create_task_group() as tasks:
+            for number, other in enumerate((database, open_database()), 1):
+                with other.writing() as transaction:
+                    transaction.change("put_deployment", deployment_id="a", document=b"{}")
+                    tasks.start_soon(partial(runs.append, claim, inputs(begun, since=number), sync=True))
+                    await anyio.wait_all_tasks_blocked()
+                while len(await runs.load_journal(begun.run_id)) == number:
+                    await anyio.lowlevel.checkpoint()
+        await claim.release()
 
 
 class TestDamage:

@@ -6,11 +6,18 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.wf_artifacts.conftest import Open
+from tests.wf_artifacts.databases import run_sql
 from tests.wf_artifacts.postgres import PostgresServer
+from tests.wf_artifacts.samples import checkpoint, following, inputs, record, start_and_release
 from wf_artifacts.errors import StoreUnavailable
+from wf_artifacts.runs.rules import journal_line
+from wf_artifacts.runs.sql import SqlRuns
+from wf_artifacts.storage import postgres as postgres_module
+from wf_artifacts.storage import sqlite
 from wf_artifacts.storage.connections import Connection
 from wf_artifacts.storage.database import Database
 from wf_artifacts.storage.migrations import migrate
+from wf_artifacts.storage.statements import Dialect, load_migrations
 from wf_core.errors import FormatTooNew
 
 OLD = [["CREATE TABLE things (name TEXT)", "INSERT INTO things VALUES ('old')"]]
@@ -88,3 +95,50 @@ def test_many_that_open_an_empty_database_at_once_all_find_the_schema(open_datab
 
     with ThreadPoolExecutor(8) as threads:
         assert list(threads.map(look, databases)) == [0] * 8
+
+
+def before_rows_of_inputs(dialect: Dialect) -> list[list[str]]:
+    """Give the schema in which an input and each of its trace entries were rows of their own."""
+    migrations = load_migrations(dialect)
+    names = [statements[0].startswith("UPDATE wf_journal") for statements in migrations]
+    return migrations[: names.index(True)]
+
+
+@pytest.mark.anyio
+async def test_a_journal_of_single_inputs_is_read_as_it_was(
+    open_database: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = record()
+    given = inputs(begun, 3, entries=2)
+    with monkeypatch.context() as old:
+        for module, dialect in ((sqlite, sqlite.SQLITE), (postgres_module, postgres_module.POSTGRES)):
+            old.setattr(module, "load_migrations", {dialect: before_rows_of_inputs(dialect)}.get)
+        database = open_database()
+        runs = SqlRuns(database)
+        await start_and_release(runs, begun)
+        for one in given:
+            first = begun.trace_count + 2 * (one.position - 1)
+            run_sql(
+                database,
+                "INSERT INTO wf_journal SELECT number, :position, :steps, :line, :first, 2 FROM wf_runs",
+                position=one.position, steps=one.steps_executed, line=one.line, first=first,
+            )  # fmt: skip
+            for number, entry in enumerate(one.trace, first):
+                text = "INSERT INTO wf_trace SELECT number, :number, :entry FROM wf_runs"
+                run_sql(database, text, number=number, entry=entry)
+        run_sql(
+            database,
+            "UPDATE wf_run_heads SET trace_count = 6, steps_executed = 3, position = 3, journal_bytes = :length",
+            length=sum(len(journal_line(one)) for one in given),
+        )
+        runs.close()
+    runs = SqlRuns(open_database())
+    assert await runs.load_journal(begun.run_id) == [journal_line(one) for one in given]
+    assert [entry["index"] for entry in await runs.read_trace(begun.run_id, 0, 9)] == list(range(6))
+    assert list(runs.faults()) == []
+    async with await runs.claim(begun.run_id) as claim:
+        await runs.append(claim, inputs(begun, entries=2, since=3), sync=True)
+        stopped = following(await runs.load(begun.run_id), entries=0)
+        await runs.commit(claim, stopped, checkpoint=checkpoint(stopped))
+    assert [entry["index"] for entry in await runs.read_trace(begun.run_id, 0, 20)] == list(range(8))
+    runs.close()

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from wf_artifacts.errors import StoreFull, StoreUnavailable
+from wf_artifacts.storage.connections import WouldWait
 from wf_artifacts.storage.database import Database
 from wf_artifacts.storage.sqlite import SqliteDatabase
 from wf_core.errors import StateCorrupt
@@ -102,6 +103,19 @@ def test_a_writer_that_waits_too_long_is_told(path: Path, database: Database, mo
         put(other, "a")
     put(other, "b")
     assert names(database) == ["b"]
+    for opened in (database, other):
+        opened.close()
+
+
+def test_what_is_to_be_done_at_once_waits_for_no_other_writer(path: Path, database: Database) -> None:
+    other = SqliteDatabase(path)
+    put(other, "a")
+    for writer in (database, other):
+        with writer.writing(), pytest.raises(WouldWait), other.writing(at_once=True):
+            pass
+    with other.writing(at_once=True) as transaction:
+        transaction.change("put_deployment", deployment_id="b", document=b"{}")
+    assert names(database) == ["a", "b"]
     for opened in (database, other):
         opened.close()
 

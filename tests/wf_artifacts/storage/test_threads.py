@@ -6,7 +6,7 @@ import anyio
 import pytest
 from anyio import CapacityLimiter
 
-from wf_artifacts.storage.threads import finished, in_thread
+from wf_artifacts.storage.threads import AT_ONCE_BYTES, AT_ONCE_SECONDS, Pace, finished, in_thread
 
 pytestmark = pytest.mark.anyio
 
@@ -63,3 +63,13 @@ async def test_work_that_has_to_be_finished_is_done_for_a_cancelled_caller_too()
         scope.cancel()
         answers += await finished(store.work("x"))
     assert answers[0] == "x"
+
+
+def test_little_is_written_at_once_where_the_last_write_was_fast() -> None:
+    pace = Pace()
+    assert not pace.allows(1)
+    pace.seconds = AT_ONCE_SECONDS
+    assert pace.allows(AT_ONCE_BYTES)
+    assert not pace.allows(AT_ONCE_BYTES + 1)
+    pace.seconds *= 2
+    assert not pace.allows(1)

@@ -13,9 +13,9 @@ from wf_artifacts.runs.checkpoints import named
 from wf_artifacts.runs.environment import ENVIRONMENT, PinnedEnvironment
 from wf_artifacts.runs.files import trace
 from wf_artifacts.runs.files.folder import HEAD, Head, RunFolder
-from wf_artifacts.runs.files.inputs import NO_INPUTS, Inputs, InputsFile, InputsHeader, Progress, trace_of
+from wf_artifacts.runs.files.inputs import NO_INPUTS, Inputs, InputsFile, InputsHeader, Progress
 from wf_artifacts.runs.models import Checkpoint, JournalRecord, RunRecord
-from wf_artifacts.runs.rules import require_next_state
+from wf_artifacts.runs.rules import require_next_state, trace_of
 from wf_artifacts.storage import atomic
 from wf_artifacts.storage.digests import bytes_digest
 from wf_artifacts.storage.documents import corrupt

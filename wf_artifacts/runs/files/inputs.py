@@ -26,11 +26,10 @@ from pydantic import Field
 
 from wf_artifacts.runs.files.lines import NumberedLines
 from wf_artifacts.runs.models import JournalRecord
-from wf_artifacts.runs.rules import journal_line, require_next_inputs
+from wf_artifacts.runs.rules import journal_line, require_next_inputs, trace_of
 from wf_artifacts.storage import atomic
 from wf_artifacts.storage.documents import Format, corrupt
 from wf_artifacts.storage.records import Record
-from wf_core import jsonvalue
 from wf_core.errors import StateCorrupt
 from wf_core.ids import RunId
 
@@ -157,11 +156,6 @@ def read_entries(file: BinaryIO, document: str, numbers: range) -> list[dict[str
     if len(found) < len(numbers):
         raise corrupt(document, f"entry {numbers.start + len(found)} is missing")
     return found[: len(numbers)]
-
-
-def trace_of(line: bytes) -> list[dict[str, Any]]:
-    """Give the trace entries of a line of `Inputs`."""
-    return cast("list[dict[str, Any]]", cast("dict[str, Any]", jsonvalue.loads(line))["trace"])
 
 
 class InputsFile:

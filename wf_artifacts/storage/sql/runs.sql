@@ -79,9 +79,9 @@ WHERE run = :run AND fence = :fence AND owner = :owner
 -- name: insert_entry
 INSERT INTO wf_trace (run, number, entry) VALUES (:run, :number, :entry)
 
--- name: insert_input
-INSERT INTO wf_journal (run, position, steps_executed, line, first_entry, entries)
-VALUES (:run, :position, :steps_executed, :line, :first_entry, :entries)
+-- name: insert_inputs
+INSERT INTO wf_journal (run, position, steps_executed, lines, first_entry, entries)
+VALUES (:run, :position, :steps_executed, :lines, :first_entry, :entries)
 
 -- name: clear_journal
 DELETE FROM wf_journal WHERE run = :run
@@ -102,8 +102,11 @@ FROM wf_runs AS run JOIN wf_run_heads AS head ON head.run = run.number
 WHERE run.run_id = :run_id
 
 -- name: journal
-SELECT input.position, input.steps_executed, input.line, input.first_entry, input.entries
-FROM wf_journal AS input WHERE input.run = :run ORDER BY input.position
+SELECT position, lines, first_entry, entries FROM wf_journal WHERE run = :run ORDER BY position
+
+-- name: journal_of_entries
+SELECT position, lines, first_entry, entries FROM wf_journal
+WHERE run = :run AND first_entry < :end AND first_entry + entries > :first ORDER BY position
 
 -- name: entries
 SELECT number, entry FROM wf_trace WHERE run = :run AND number >= :first AND number < :end ORDER BY number
