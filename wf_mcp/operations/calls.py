@@ -23,7 +23,7 @@ from wf_mcp.operations.session_models import SessionSummary
 
 _RUN_TOKEN = re.compile(r"call_([0-9A-Z]+)_(c[1-9][0-9]*)")
 
-_REFUSED = "It was refused."
+_REFUSED = "It failed, or was refused; no reason was given."
 
 
 async def inspect_call(app: App, *, token: str, caller: Caller = LOCAL_MODEL) -> PendingCall:

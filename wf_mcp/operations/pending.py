@@ -35,8 +35,8 @@ async def list_pending(
 ) -> PendingList:
     """List every open question and every call that waits, of one run or session or of all.
 
-    First those of runs, the newest run first, then those of sessions, the newest first. A run that is still at other
-    steps is among them as soon as its questions are stored.
+    First those of runs, the newest run first, then those of sessions, the newest first; those of one session in call
+    order. A run that is still at other steps is among them as soon as its questions are stored.
 
     Raises:
         RunNotFound, SessionNotFound: there is none of that id.
@@ -46,7 +46,9 @@ async def list_pending(
     filters = ("pending", caller.principal, run_id, session_id, only)
     place = release(cursor, *filters)
     if session_id is not None:
-        return await _of_session(app, session_id, run_id, only, caller)
+        if run_id is not None:
+            raise InvalidArgument("Give `run_id` or `session_id`, not both.", hint="Leave one of them out.")
+        return await _of_session(app, session_id, only, place, limit, filters, caller)
     if place is not None and place.startswith(_SESSIONS):
         return await _of_sessions(app, place.removeprefix(_SESSIONS), limit, filters, caller)
     found = await _of_runs(app, run_id, only, place, limit, filters, caller)
@@ -56,11 +58,19 @@ async def list_pending(
     return PendingList(pending=[*found.pending, *rest.pending], next_cursor=rest.next_cursor)
 
 
-async def _of_session(app: App, session_id: str, run_id: str | None, only: Kind | None, caller: Caller) -> PendingList:
-    if run_id is not None:
-        raise InvalidArgument("Give `run_id` or `session_id`, not both.", hint="Leave one of them out.")
-    calls = await session_pending.calls_of_session(app, session_id, caller)
-    return PendingList(pending=[] if only == "interrupt" else calls, next_cursor=None)
+async def _of_session(
+    app: App,
+    session_id: str,
+    only: Kind | None,
+    place: str | None,
+    limit: int,
+    filters: tuple[str | None, ...],
+    caller: Caller,
+) -> PendingList:
+    calls, following = await session_pending.calls_of_session(app, session_id, after=place, limit=limit, caller=caller)
+    if only == "interrupt":
+        return PendingList(pending=[], next_cursor=None)
+    return PendingList(pending=calls, next_cursor=bind(following, *filters))
 
 
 async def _of_sessions(

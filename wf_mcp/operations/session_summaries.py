@@ -22,6 +22,9 @@ from wf_mcp.operations.session_models import (
 )
 from wf_mcp.operations.summaries import diagnose
 
+MOST_ACTIONS = 5
+"""How many calls `next_actions` says how to answer. The others are answered alike."""
+
 
 async def detail(app: App, view: SessionView, *, turns: int = 0) -> SessionDetail:
     """Tell where a session stands, with the last turns of its conversation. Nothing is written.
@@ -127,14 +130,14 @@ def _next_actions(record: SessionRecord, pending: Sequence[PendingCall], *, bloc
     name = f'session_id="{record.session_id}"'
     if blocked:
         return [f"resume_session({name}) once the diagnostics are resolved"]
+    answers = [answer_action(call) for call in pending[:MOST_ACTIONS]]
     match record.status:
         case "running":
             return [f"inspect_session({name}, wait_seconds=25)"]
         case "ready":
             return [f"resume_session({name})"]
         case "waiting":
-            return [*(answer_action(call) for call in pending[:5]), f"then resume_session({name})"]
+            return [*answers, f"then resume_session({name})"] if answers else [f"resume_session({name})"]
         case _:
             told = [f"resume_session({name}) takes what was told"] if len(pending) < len(record.pending) else []
-            doubts = [answer_action(call) for call in pending[:5]]
-            return [*told, *doubts, f"resume_session({name}, prompt=<what the user says next>)"]
+            return [*told, *answers, f"resume_session({name}, prompt=<what the user says next>)"]

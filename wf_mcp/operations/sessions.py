@@ -42,6 +42,7 @@ async def start_session(
     """
     check_wait(wait_seconds)
     words = _words(app, prompt)
+    _check_attachments(app, attachments)
     if words is None and not attachments:
         raise InvalidArgument("`prompt` is missing.", hint="Say what the agent is to do.")
     definition, origin = _definition(app, agent)
@@ -98,6 +99,7 @@ async def resume_session(
         SessionNotFound, SessionBusy, SessionBlocked, StateError, StoreFull, StoreUnavailable: nothing was done.
     """
     check_wait(wait_seconds)
+    _check_attachments(app, attachments)
     handle = await app.sessions.resume(
         SessionId(session_id),
         prompt=_words(app, prompt),
@@ -206,3 +208,9 @@ def _words(app: App, prompt: str | None) -> str | None:
     if isinstance(words, str) and not words.strip():
         raise InvalidArgument("`prompt` says nothing.", hint="Say what the agent is to do.")
     return words if isinstance(words, str) else None
+
+
+def _check_attachments(app: App, attachments: Sequence[Attachment]) -> None:
+    """Refuse files that are too large, and names that cannot be stored."""
+    for sent in attachments:
+        storable(app, "attachment", [sent.mime_type, sent.filename, sent.base64_data])

@@ -1,4 +1,4 @@
-"""Calls in doubt: shown, refused to a model, and decided by a person."""
+"""Calls that wait, of runs and of sessions: shown, answered, and refused to a model where a person decides."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -8,17 +8,23 @@ from pathlib import Path
 import anyio
 import pytest
 
+from tests.wf_mcp.desk import APPROVE, asks, desk, tokens, waiting
 from tests.wf_mcp.scripted import Gate, ScriptedSource, ask, contents, node, opened, plan, start
+from wf_artifacts.errors import CallNotFound
 from wf_artifacts.stores import Stores, open_stores
 from wf_core.calls.contract import Contract
-from wf_core.errors import CallAlreadyCompleted, InvalidResult, PersonRequired, UnknownCall
+from wf_core.errors import CallAlreadyCompleted, InvalidResult, PersonRequired, UnknownCall, WrongAnswerKind
 from wf_mcp.app import App
+from wf_mcp.errors import InvalidArgument, TooLarge
+from wf_mcp.execution.sessions.errors import CallAnswered, CallExpired
 from wf_mcp.operations import summaries
 from wf_mcp.operations.caller import LOCAL_MODEL, LOCAL_PERSON, Caller
-from wf_mcp.operations.calls import complete_call, fail_call, inspect_call, retry_call
+from wf_mcp.operations.calls import approve_call, complete_call, fail_call, inspect_call, retry_call
 from wf_mcp.operations.models import RunSummary
 from wf_mcp.operations.pending import list_pending
 from wf_mcp.operations.runs import inspect_run, resume_run
+from wf_mcp.operations.session_models import SessionSummary
+from wf_mcp.operations.sessions import inspect_session, resume_session
 from wf_mcp.operations.traces import read_run_trace
 
 pytestmark = pytest.mark.anyio
@@ -121,7 +127,7 @@ async def test_tokens_that_name_no_call_in_doubt_are_not_found(stores: Stores) -
     async with doubted(stores) as (app, token, _):
         other = "call_" + "0" * 36 + "_c1"
         for unknown in ("", "call_x_c1", other, token.replace("_c1", "_c9"), token.replace("_c1", "_c0"), f"{token} "):
-            with pytest.raises(UnknownCall):
+            with pytest.raises((UnknownCall, CallNotFound)):
                 await complete_call(app, token=unknown, result={}, caller=LOCAL_PERSON)
         with pytest.raises(UnknownCall):
             await inspect_call(app, token=token, caller=Caller(principal="somebody else", person=True))
@@ -156,3 +162,149 @@ async def test_a_question_is_answered_beside_a_call_in_doubt(stores: Stores) -> 
         assert (answered.status, answered.resume_readiness, answered.interrupts) == ("interrupted", "blocked", [])
         ended = await complete_call(app, token=seen.pending_calls[0].token, result={}, caller=LOCAL_PERSON)
     assert ended.status == "completed"
+
+
+async def given(app: App, told: SessionSummary) -> list[object]:
+    """Let a session go on, and say which results its model got, in call order."""
+    await resume_session(app, session_id=str(told.session_id))
+    turns = (await inspect_session(app, session_id=str(told.session_id))).conversation
+    return [result["result"] for turn in turns if turn.results for result in turn.results]
+
+
+@pytest.mark.parametrize(
+    ("result", "told"),
+    [
+        ("done", {"type": "text", "content": "done"}),
+        ("", {"type": "text", "content": ""}),
+        ({"type": "text", "content": "x"}, {"type": "text", "content": "x"}),
+        ('{"type": "text", "content": "x"}', {"type": "text", "content": "x"}),
+        ({"type": "json", "content": {"a": [1]}}, {"type": "json", "content": {"a": [1]}}),
+        (
+            {"type": "media", "mimeType": "image/png", "base64Data": "AAAA"},
+            {"type": "media", "mime_type": "image/png", "base64_data": "AAAA"},
+        ),
+        (
+            {"type": "mixed", "parts": [{"type": "text", "content": "x"}]},
+            {"type": "mixed", "parts": [{"type": "text", "content": "x"}]},
+        ),
+        ({"type": "text", "content": "no", "error": True}, {"type": "text", "content": "no", "error": True}),
+        ({"ok": 1}, {"type": "text", "content": '{"ok":1}'}),
+        (None, {"type": "text", "content": "null"}),
+        ({"type": "text"}, {"type": "text", "content": '{"type":"text"}'}),
+    ],
+)
+async def test_what_the_outside_delivers_is_one_of_the_forms_or_else_text(
+    tmp_path: Path, result: object, told: object
+) -> None:
+    async with desk(tmp_path, [asks("remote_a"), {"text": "Done."}]).open() as app:
+        session = await waiting(app)
+        await complete_call(app, token=tokens(session)["remote_a"], result=result)
+        assert await given(app, session) == [told]
+
+
+@pytest.mark.parametrize("result", [float("nan"), {"a": [float("inf")]}, "\ud800", {1: 2}, {"x": {3, 4}}, b"x"])
+async def test_a_result_that_is_no_json_changes_nothing(tmp_path: Path, result: object) -> None:
+    async with desk(tmp_path).open() as app:
+        told = await waiting(app)
+        stored = contents(tmp_path / "home")
+        with pytest.raises(InvalidArgument, match="result"):
+            await complete_call(app, token=tokens(told)["remote_a"], result=result)
+        assert contents(tmp_path / "home") == stored
+
+
+async def test_a_result_beyond_the_bound_is_too_large(tmp_path: Path) -> None:
+    async with desk(tmp_path, config={"max_bytes": 2000}).open() as app:
+        told = await waiting(app)
+        with pytest.raises(TooLarge):
+            await complete_call(app, token=tokens(told)["remote_a"], result="x" * 2000)
+        with pytest.raises(TooLarge):
+            await fail_call(app, token=tokens(told)["remote_a"], error="x" * 2000)
+        assert len((await complete_call(app, token=tokens(told)["remote_a"], result="x" * 1900)).pending_calls) == 1
+
+
+async def test_the_first_answer_to_a_call_of_a_session_stays(tmp_path: Path) -> None:
+    async with desk(tmp_path, [asks("remote_a"), {"text": "{{results}}"}]).open() as app:
+        told = await waiting(app)
+        token = tokens(told)["remote_a"]
+        await complete_call(app, token=token, result="first")
+        for late in (partial(complete_call, result="second"), fail_call):
+            with pytest.raises(CallAnswered):
+                await late(app, token=token)
+        with pytest.raises(CallAlreadyCompleted):
+            await inspect_call(app, token=token)
+        assert await given(app, told) == [{"type": "text", "content": "first"}]
+        with pytest.raises(CallAnswered):
+            await complete_call(app, token=token, result="third")
+
+
+async def test_a_call_whose_time_has_come_takes_no_answer(tmp_path: Path) -> None:
+    expiring = {"remote_a": {"tag": "defer", "reason": "soon", "expiresSeconds": 0.001}}
+    async with desk(tmp_path, [asks("remote_a"), {"text": "Too late."}], expiring).open() as app:
+        told = await waiting(app)
+        kept = await app.stores.continuations.of_session(str(told.session_id), now=app.clock.now())
+        with pytest.raises(CallExpired):
+            await complete_call(app, token=kept[0].token, result="late")
+        [result] = await given(app, told)
+    assert isinstance(result, dict)
+    assert result["error"]
+
+
+@pytest.mark.parametrize(
+    "token", ["", "x", "call_", "call_x", "CALL_" + "0" * 26, "call_" + "0" * 26, "call_" + "0" * 5000, "call_\ud800",
+              "call_../../x", "sess_" + "0" * 26, "call_" + "0" * 26 + " "]
+)  # fmt: skip
+async def test_what_can_be_no_token_is_not_found(tmp_path: Path, token: str) -> None:
+    async with desk(tmp_path).open() as app:
+        await waiting(app)
+        stored = contents(tmp_path / "home")
+        for ask in (inspect_call, fail_call, retry_call, approve_call, partial(complete_call, result="x")):
+            with pytest.raises((CallNotFound, UnknownCall)):
+                await ask(app, token=token, caller=LOCAL_PERSON)
+        assert contents(tmp_path / "home") == stored
+
+
+async def test_an_approval_is_a_persons_alone_and_no_result(tmp_path: Path) -> None:
+    """A result for an approval would be an approval forged through the result door."""
+    work = desk(tmp_path, [asks(("pay", {"amount": 5})), {"text": "{{results}}"}], {"pay": APPROVE})
+    async with work.open() as app:
+        told = await waiting(app)
+        token = tokens(told)["pay"]
+        for caller in (LOCAL_MODEL, LOCAL_PERSON):
+            with pytest.raises(WrongAnswerKind):
+                await complete_call(app, token=token, result={"receipt": "forged"}, caller=caller)
+        for ask in (approve_call, fail_call):
+            with pytest.raises(PersonRequired):
+                await ask(app, token=token, caller=LOCAL_MODEL)
+        assert work.made == []
+        await approve_call(app, token=token, caller=LOCAL_PERSON)
+        assert work.made == []  # only when the session goes on
+        assert await given(app, told) == [{"type": "json", "content": {"receipt": "r-1"}}]
+        assert work.made == ["pay 5"]
+        with pytest.raises(CallAnswered):
+            await approve_call(app, token=token, caller=LOCAL_PERSON)
+
+
+async def test_a_refused_approval_is_told_to_the_model_and_nothing_is_carried_out(tmp_path: Path) -> None:
+    work = desk(tmp_path, [asks(("pay", {"amount": 5})), {"text": "{{results}}"}], {"pay": APPROVE})
+    async with work.open() as app:
+        told = await waiting(app)
+        await fail_call(app, token=tokens(told)["pay"], caller=LOCAL_PERSON)
+        [result] = await given(app, told)
+    assert result == {"type": "text", "content": "It failed, or was refused; no reason was given.", "error": True}
+    assert work.made == []
+
+
+async def test_a_call_that_waits_for_its_result_is_neither_approved_nor_made_again(tmp_path: Path) -> None:
+    async with desk(tmp_path).open() as app:
+        told = await waiting(app)
+        for ask in (approve_call, retry_call):
+            with pytest.raises(WrongAnswerKind):
+                await ask(app, token=tokens(told)["remote_a"], caller=LOCAL_PERSON)
+
+
+async def test_a_waiting_call_of_a_session_is_shown(tmp_path: Path) -> None:
+    async with desk(tmp_path).open() as app:
+        told = await waiting(app)
+        assert await inspect_call(app, token=tokens(told)["remote_b"]) == told.pending_calls[1]
+        with pytest.raises(CallNotFound):
+            await inspect_call(app, token=tokens(told)["remote_b"], caller=Caller(principal="ann"))

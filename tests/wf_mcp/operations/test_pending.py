@@ -1,15 +1,19 @@
 """What waits for the outside."""
 
+from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
+from tests.wf_mcp.desk import desk, tokens, waiting
 from tests.wf_mcp.scripted import Gate, ScriptedSource, ask, environment, node, opened, plan, start
-from wf_artifacts.errors import InvalidCursor, RunNotFound
+from wf_artifacts.errors import InvalidCursor, RunNotFound, SessionNotFound
 from wf_core.runtime import Answer
 from wf_mcp.app import App
+from wf_mcp.errors import InvalidArgument
 from wf_mcp.operations.caller import LOCAL_PERSON, Caller
+from wf_mcp.operations.calls import complete_call
 from wf_mcp.operations.models import PendingList
 from wf_mcp.operations.pending import list_pending
 
@@ -133,3 +137,85 @@ async def test_a_run_that_is_still_at_other_steps_is_among_them_in_its_place() -
                 break
             page = await list_pending(app, limit=1, cursor=page.next_cursor)
         assert walked == expected
+
+
+async def walked(app: App, limit: int, **filters: Any) -> list[str]:
+    """Go through all pages, and name what was met: questions by run and id, calls by token."""
+    met: list[str] = []
+    cursor: str | None = None
+    while True:
+        page = await list_pending(app, cursor=cursor, limit=limit, **filters)
+        assert len(page.pending) <= limit
+        met += [
+            f"{item.run_id} {item.interrupt.id}" if item.interrupt else item.call.token if item.call else ""
+            for item in page.pending
+        ]
+        cursor = page.next_cursor
+        if cursor is None:
+            return met
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 4, 5, 7, 100])
+async def test_pages_of_runs_and_sessions_neither_skip_nor_repeat_anything(tmp_path: Path, limit: int) -> None:
+    """The runs end in the middle of a page, at its end, or beyond it."""
+    async with desk(tmp_path).open() as app:
+        older, newer = await asking(app, 1), await asking(app, 2)
+        first, second = await waiting(app), await waiting(app)
+        whole = await walked(app, 100)
+        assert whole[:3] == [f"{newer} int_1", f"{newer} int_2", f"{older} int_1"]
+        assert set(whole[3:]) == {*tokens(first).values(), *tokens(second).values()}
+        assert set(whole[3:5]) == set(tokens(second).values())
+        assert await walked(app, limit) == whole
+        assert await walked(app, limit, only="call") == whole[3:]
+        assert await walked(app, limit, only="interrupt") == whole[:3]
+        assert await walked(app, limit, session_id=first.session_id) == list(tokens(first).values())
+
+
+async def test_a_call_answered_between_two_pages_is_gone_and_nothing_else_is(tmp_path: Path) -> None:
+    async with desk(tmp_path).open() as app:
+        run_id = await asking(app, 1)
+        told = await waiting(app)
+        page = await list_pending(app, limit=2)
+        assert [item.run_id for item in page.pending] == [run_id, None]
+        seen = page.pending[1].call
+        assert seen is not None
+        await complete_call(app, token=seen.token, result="there")
+        rest = await list_pending(app, limit=2, cursor=page.next_cursor)
+    [left] = set(tokens(told).values()) - {seen.token}
+    assert ([item.call.token for item in rest.pending if item.call], rest.next_cursor) == ([left], None)
+
+
+async def test_a_cursor_leads_on_only_in_the_list_that_gave_it_out(tmp_path: Path) -> None:
+    async with desk(tmp_path).open() as app:
+        await asking(app, 1)
+        told, other = await waiting(app), await waiting(app)
+        of_all = (await list_pending(app, limit=1)).next_cursor
+        of_sessions = (await list_pending(app, limit=2)).next_cursor
+        of_one = (await list_pending(app, limit=1, session_id=told.session_id)).next_cursor
+        assert of_all is not None
+        assert of_sessions is not None
+        assert of_one is not None
+        for cursor in (of_all, of_sessions, f"{of_one}!", f"{of_one.partition('.')[0]}.x"):
+            with pytest.raises(InvalidCursor):
+                await list_pending(app, session_id=told.session_id, cursor=cursor)
+        for cursor in (of_one, f"{of_sessions}!", of_sessions.partition(".")[0] + ".sessions.x", "sessions."):
+            with pytest.raises(InvalidCursor):
+                await list_pending(app, cursor=cursor)
+        with pytest.raises(InvalidCursor):
+            await list_pending(app, session_id=other.session_id, cursor=of_one)
+        with pytest.raises(InvalidCursor):
+            await list_pending(app, cursor=of_sessions, caller=Caller(principal="ann"))
+
+
+async def test_one_session_is_looked_at_alone_and_must_exist(tmp_path: Path) -> None:
+    async with desk(tmp_path).open() as app:
+        run_id, told = await asking(app, 1), await waiting(app)
+        listed = await list_pending(app, session_id=told.session_id)
+        assert [item.call for item in listed.pending] == told.pending_calls
+        with pytest.raises(SessionNotFound):
+            await list_pending(app, session_id="sess_nothing")
+        with pytest.raises(SessionNotFound):
+            await list_pending(app, session_id=told.session_id, caller=Caller(principal="ann"))
+        with pytest.raises(InvalidArgument):
+            await list_pending(app, session_id=told.session_id, run_id=run_id)
+        assert (await list_pending(app, caller=Caller(principal="ann"))).pending == []
