@@ -16,16 +16,17 @@
     │   ├── InvalidResumePayload the answer does not fit the question's schema
     │   ├── UnknownCall          there is no such call
     │   ├── CallAlreadyCompleted the call has ended, or is under way
+    │   ├── CallExpired          nobody answered the call in time
+    │   ├── WrongAnswerKind      a result for what asks for an approval, or the other way round
     │   ├── InvalidResult        what is told as a call's result cannot be one
     │   └── PersonRequired       only a person may answer
     ├── InvalidPolicy            a call policy, as data, that cannot be read, with every issue
     ├── EnvelopeError            what an isolated worker printed is no answer
     ├── SessionRefused           a transition that the session's state does not allow; nothing changed
     │   ├── IllegalTransition    a call or a turn is not in a state for it
-    │   ├── WrongAnswerKind      a result for what asks for an approval, or the other way round
     │   ├── MaxTurnsReached      the model was asked as often as the agent allows
     │   ├── BrokenHistory        a history that no model may be shown
-    │   └── and of those above UnknownCall, CallAlreadyCompleted, InvalidResult
+    │   └── and of those above UnknownCall, CallAlreadyCompleted, CallExpired, WrongAnswerKind, InvalidResult
     └── StateError               a stored document that cannot be read
         ├── StateCorrupt         damaged, truncated, or contradicting itself
         └── FormatTooNew         written by a newer version
@@ -170,6 +171,12 @@ class InvalidResult(RunRefused, SessionRefused, ValueError):
     code = "invalid_result"
 
 
+class CallExpired(RunRefused, SessionRefused):
+    """Nobody answered the call until its time had come. What is told now comes too late."""
+
+    code = "call_expired"
+
+
 class PersonRequired(RunRefused, PermissionError):
     """Only a person may answer this, through a channel that a model cannot use."""
 
@@ -207,7 +214,7 @@ class IllegalTransition(SessionRefused):
     code = "illegal_transition"
 
 
-class WrongAnswerKind(SessionRefused, ValueError):
+class WrongAnswerKind(RunRefused, SessionRefused, ValueError):
     """A result was told for a call that waits for an approval, or an approval for one that waits for a result."""
 
     code = "wrong_answer_kind"

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from wf_core.calls.contract import Contract, Hints
+from wf_core.calls.policy_data import read_policy
 from wf_core.codec import dump_run, load_run
 from wf_core.runtime import (
     Answer,
@@ -22,7 +23,19 @@ from wf_core.runtime import (
     compile_program,
     start,
 )
-from wf_core.runtime.inputs import Cancel, Complete, Fail, Input, NextWork, Recover, Resume, Settle, apply
+from wf_core.runtime.inputs import (
+    Cancel,
+    Complete,
+    Expire,
+    Fail,
+    Input,
+    NextWork,
+    PutOff,
+    Recover,
+    Resume,
+    Settle,
+    apply,
+)
 from wf_core.runtime.work import Settlement
 from wf_core.state import RunState
 
@@ -219,9 +232,18 @@ class Driver:
         """End the run."""
         self.take(Cancel(self.now, reason))
 
-    def settle(self, call_id: str, kind: Literal["completed", "failed", "retry"], **more: Any) -> None:
-        """Say what became of a call in doubt, without going on."""
+    def settle(self, call_id: str, kind: Literal["completed", "failed", "retry", "approved"], **more: Any) -> None:
+        """Say something of a call that waits, without going on."""
         self.take(Settle(self.now, call_id, Settlement(kind, **more)))
+
+    def put_off(self, call_id: str, awaits: Literal["isolated", "callee"] = "callee", reason: str = "busy") -> None:
+        """Let a pending call wait for a word from outside."""
+        del self.pending[call_id]
+        self.take(PutOff(self.now, call_id, awaits, reason))
+
+    def expire(self) -> None:
+        """Let the calls fail that waited too long."""
+        self.take(Expire(self.now))
 
     def wait(self, seconds: float) -> None:
         self.now += timedelta(seconds=seconds)
@@ -250,12 +272,14 @@ def begin(
     fakes: Mapping[str, Fake] | None = None,
     contracts: Mapping[str, Contract] | None = None,
     children: Mapping[tuple[str, int], Json] | None = None,
+    policy: Json | None = None,
     reloading: bool = False,
 ) -> Driver:
     """Start a run of a plan. Capabilities that no contract is given for have the contract that says least."""
     known = {**FAKES, **(fakes or {})}
     promised = {**dict.fromkeys(known, Contract()), "t.sleep": SLEEP, **(contracts or {})}
-    program = compile_program(document, contracts=promised, children=children)
+    decided = None if policy is None else read_policy(policy)
+    program = compile_program(document, contracts=promised, children=children, policy=decided)
     run = start(program, run_id="run_test", input={} if given is None else given)
     return Driver(program, run, known, reloading=reloading)
 

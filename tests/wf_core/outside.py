@@ -13,7 +13,7 @@ from tests.wf_core.plans import CONTRACTS, Behaviour
 from wf_core.errors import InvalidResult
 from wf_core.runtime import Invocation, Ready, Stopped, Waiting
 from wf_core.runtime.linking import link
-from wf_core.state import Doubtful, RunState
+from wf_core.state import Pending, RunState
 
 EXAMPLES = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -33,11 +33,15 @@ WORDS: tuple[Word, ...] = ("completed", "failed", "retry")
 class Outside:
     """Plays the outside for one run, one event at a time."""
 
-    def __init__(self, drive: Driver, behaviour: Behaviour, *, words: Sequence[Word] = WORDS) -> None:
+    def __init__(
+        self, drive: Driver, behaviour: Behaviour, *, words: Sequence[Word] = WORDS, puts_off: bool = False
+    ) -> None:
         self.drive = drive
         self.behaviour = behaviour
         self.words = words
-        """What a person may say of calls in doubt."""
+        """What may be said of calls that wait."""
+        self.puts_off = puts_off
+        """Whether callees put some calls off."""
         self.due: datetime | None = None
 
     @property
@@ -53,21 +57,30 @@ class Outside:
 
     def events(self) -> list[Event]:
         """Say what could happen next."""
+        link(self.run, self.drive.program)
         calls = [("call", call_id) for call_id in self.drive.pending]
         answers = [("answer", interrupt_id) for interrupt_id in self.run.interrupts]
-        doubts = [("doubt", call_id) for call_id in self.run.doubts]
-        return calls + answers + doubts + ([("time", "")] if self.due is not None else [])
+        words = [("word", call_id) for call_id in self.run.pending_calls]
+        expires = [("expire", "")] if self.run.status == "interrupted" and self.run.expiries else []
+        return calls + answers + words + expires + ([("time", "")] if self.due is not None else [])
 
     def happen(self, what: Event) -> None:
         match what:
             case ("call", call_id):
-                self.drive.deliver(call_id, self._act)
+                call = self.drive.pending[call_id]
+                if self.puts_off and self.behaviour.number("put off", call_id, call.attempt) % 3 == 0:
+                    self.drive.put_off(call_id, "callee" if call.attempt % 2 else "isolated")
+                else:
+                    self.drive.deliver(call_id, self._act)
             case ("answer", interrupt_id):
                 question = self.run.interrupts[interrupt_id]
                 outcome, payload = self.behaviour.answer(question.path, question.payload)
                 self.drive.answer(payload, interrupt_id, outcome=outcome)
-            case ("doubt", call_id):
+            case ("word", call_id):
                 self._settle(call_id)
+            case ("expire", _):
+                self.drive.now = max(self.drive.now, *self.run.expiries.values())
+                self.drive.expire()
             case _:
                 assert self.due is not None
                 self.drive.now = max(self.drive.now, self.due)
@@ -100,10 +113,21 @@ class Outside:
 
     def _settle(self, call_id: str) -> None:
         link(self.run, self.drive.program)
-        frame = self.run.frames[self.run.doubts[call_id]]
-        assert isinstance(frame.activity, Doubtful)
+        frame = self.run.frames[self.run.pending_calls[call_id]]
+        assert isinstance(frame.activity, Pending)
         call = frame.activity.call
+        if frame.activity.expires_at is not None and self.drive.now >= frame.activity.expires_at:
+            self.drive.expire()
+            return
         word = self.words[self.behaviour.number("doubt", call_id, call.attempt) % len(self.words)]
+        match frame.activity.awaits, word:
+            case "approval", "completed" | "retry":
+                self.drive.settle(call_id, "approved")
+                return
+            case "deferred" | "isolated", "retry":
+                word = "completed"
+            case _:
+                pass
         if word != "completed":
             self.drive.settle(call_id, word)
             return

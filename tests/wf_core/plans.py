@@ -73,6 +73,27 @@ INPUTS = st.fixed_dictionaries(
     {"items": st.lists(LEAVES, max_size=3), "rows": st.lists(st.lists(LEAVES, max_size=2), max_size=3), "x": VALUES}
 )
 
+_DEFER: Json = {"tag": "defer", "reason": "elsewhere"}
+HOW: list[Json] = [
+    _DEFER,
+    {**_DEFER, "approval": True},
+    {**_DEFER, "expiresSeconds": 30},
+    {"tag": "runIsolated"},
+    {"tag": "decorate", "decorators": [{"tag": "withLabel", "text": "odd"}], "inner": _DEFER},
+    {"tag": "runAsync"},
+]
+"""How a policy may want a call carried out."""
+
+LASTING: list[Json] = [how for how in HOW if "expiresSeconds" not in how]
+
+
+def policies(how: list[Json] = HOW) -> st.SearchStrategy[Json]:
+    """Write call policies: by full names, by bare ones, and by globs."""
+    rule = st.fixed_dictionaries(
+        {"tool": st.sampled_from(["t.make", "read", "*ick", "t.r*"]), "disposition": st.sampled_from(how)}
+    )
+    return st.fixed_dictionaries({"rules": st.lists(rule, max_size=3)})
+
 
 @dataclass(frozen=True)
 class Where:

@@ -133,7 +133,7 @@ def test_a_run_stored_by_any_version_goes_on_to_the_same_end(version: int) -> No
     drive.fakes = {"ops.call": lambda given: given}
     (in_flight,) = drive.run.calls.values()
     complete(drive.program, drive.run, in_flight.id, outcome="ok", output=in_flight.input, now=drive.now)
-    for call_id in list(drive.run.doubts):
+    for call_id in list(drive.run.pending_calls):
         drive.settle(call_id, "completed", output={"who": "slow", "number": 5})
     while drive.go().status == "interrupted":
         question = next(iter(drive.run.interrupts.values()))
@@ -172,6 +172,6 @@ def test_the_golden_run_waits_for_a_time_a_call_an_answer_and_a_person_and_holds
     drive = paused()
     assert isinstance(drive.look(), Waiting)
     kinds = sorted(type(frame.activity).__name__ for frame in drive.run.frames.values())
-    assert kinds == ["Asking"] * 2 + ["Calling", "Delayed", "Doubtful"] + ["InChild"] * 2 + ["Looping"] * 4
+    assert kinds == ["Asking"] * 2 + ["Calling", "Delayed"] + ["InChild"] * 2 + ["Looping"] * 4 + ["Pending"]
     assert [frame.parked for frame in drive.run.frames.values()].count(True) == 1
     assert len(drive.run.lineages) == 7

@@ -12,7 +12,7 @@ from hypothesis import assume, event, given
 from tests.wf_core import naive
 from tests.wf_core.kernel import Json, begin
 from tests.wf_core.outside import EXAMPLES, MOST_EVENTS, SEEDS, TROUBLE, Outside, play
-from tests.wf_core.plans import CONTRACTS, INPUTS, Behaviour, plans
+from tests.wf_core.plans import CONTRACTS, INPUTS, LASTING, Behaviour, plans, policies
 from tests.wf_core.validation.plans import by_source
 from wf_core.codec import dump_run, load_run
 from wf_core.runtime.linking import link
@@ -23,14 +23,14 @@ from wf_core.validation.read import read_plan
 
 
 @EXAMPLES
-@given(plans(), INPUTS, SEEDS, TROUBLE, SEEDS)
+@given(plans(), INPUTS, SEEDS, TROUBLE, SEEDS, policies())
 def test_a_run_stored_and_loaded_after_every_transition_is_the_same_run_as_one_that_never_was(
-    document: Json, given: Any, seed: int, trouble: int, order: int
+    document: Json, given: Any, seed: int, trouble: int, order: int, policy: Json
 ) -> None:
     """Step by step the same bytes, at the end the same trace, and every state that was written was also read."""
     behaviour = Behaviour(seed, trouble)
-    straight = Outside(begin(document, given, contracts=CONTRACTS), behaviour)
-    stored = Outside(begin(document, given, contracts=CONTRACTS, reloading=True), behaviour)
+    drives = [begin(document, given, contracts=CONTRACTS, policy=policy, reloading=again) for again in (False, True)]
+    straight, stored = (Outside(drive, behaviour, puts_off=seed % 2 == 0) for drive in drives)
     chance = Random(order)
     both = (straight, stored)
     for _ in range(MOST_EVENTS):
@@ -80,12 +80,13 @@ def test_the_order_in_which_things_end_changes_nothing_of_the_output(
 
 
 @EXAMPLES
-@given(plans(), INPUTS, SEEDS, TROUBLE, SEEDS)
+@given(plans(), INPUTS, SEEDS, TROUBLE, SEEDS, policies())
 def test_a_run_that_is_taken_over_at_any_point_and_settled_in_any_way_comes_to_an_end(
-    document: Json, given: Any, seed: int, trouble: int, order: int
+    document: Json, given: Any, seed: int, trouble: int, order: int, policy: Json
 ) -> None:
     """Every state on the way is one that can be stored; nothing is left at the end."""
-    outside = Outside(begin(document, given, contracts=CONTRACTS), Behaviour(seed, trouble))
+    drive = begin(document, given, contracts=CONTRACTS, policy=policy)
+    outside = Outside(drive, Behaviour(seed, trouble), puts_off=True)
     attempts: dict[str, int] = {}
 
     def look_around() -> None:
@@ -98,7 +99,14 @@ def test_a_run_that_is_taken_over_at_any_point_and_settled_in_any_way_comes_to_a
 
     run = outside.play(Random(order), crashes=0.15, after=look_around)
     assert run.status in FINAL
-    assert (run.frames, run.lineages, run.calls, run.interrupts, run.delays, run.doubts) == ({}, {}, {}, {}, {}, {})
+    assert (run.frames, run.lineages, run.calls, run.interrupts, run.delays, run.pending_calls) == (
+        {},
+        {},
+        {},
+        {},
+        {},
+        {},
+    )
     event(run.status)
 
 
@@ -115,26 +123,27 @@ def test_what_was_in_flight_when_a_run_is_taken_over_begins_again_or_is_in_doubt
             outside.happen(chance.choice(events))
             outside.look()
     lost = deepcopy(outside.run.calls)
-    doubted = outside.run.doubts.keys()
+    doubted = outside.run.pending_calls.keys()
     outside.crash()
     once = {call_id for call_id, call in lost.items() if not CONTRACTS[call.capability].hints.repeatable}
-    assert outside.run.doubts.keys() == once | doubted
+    assert outside.run.pending_calls.keys() == once | doubted
     outside.look()
     for call_id in lost.keys() - once:
         begun = outside.run.calls[call_id]
         assert (begun.attempt, begun.input) == (lost[call_id].attempt + 1, lost[call_id].input)
     outside.drive.cancel("enough")
-    assert load_run(dump_run(outside.run)).doubts == {}
+    assert load_run(dump_run(outside.run)).pending_calls == {}
 
 
 @EXAMPLES
-@given(plans(safe=True), INPUTS, SEEDS, SEEDS)
-def test_crashes_change_nothing_of_the_output_where_a_person_says_what_became_of_each_call(
-    document: Json, given: Any, seed: int, order: int
+@given(plans(safe=True), INPUTS, SEEDS, SEEDS, policies(LASTING))
+def test_crashes_and_policies_change_nothing_of_the_output_where_somebody_says_what_became_of_each_call(
+    document: Json, given: Any, seed: int, order: int, policy: Json
 ) -> None:
     expected = play(document, given, Behaviour(seed), order)
-    drive = begin(document, given, contracts=CONTRACTS, reloading=True)
-    run = Outside(drive, Behaviour(seed), words=("completed", "retry")).play(Random(order), crashes=0.15)
+    drive = begin(document, given, contracts=CONTRACTS, policy=policy, reloading=True)
+    outside = Outside(drive, Behaviour(seed), words=("completed", "retry"), puts_off=True)
+    run = outside.play(Random(order), crashes=0.15)
     assert repr((run.outcome, run.output)) == repr((expected.outcome, expected.output))
 
 
@@ -171,7 +180,7 @@ def assert_derived_is_as_it_was(outside: Outside) -> None:
     """See that what is not stored is derived from what is."""
     loaded = load_run(dump_run(outside.run))
     link(loaded, outside.drive.program)
-    assert loaded.delays == outside.run.delays
+    assert (loaded.delays, loaded.expiries) == (outside.run.delays, outside.run.expiries)
     for number, frame in outside.run.frames.items():
         again = loaded.frames[number]
         assert (again.prefix, again.awake, again.parked) == (frame.prefix, frame.awake, frame.parked)

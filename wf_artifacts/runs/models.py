@@ -28,7 +28,7 @@ class RunRecord(Record):
     interrupts: Array[dict[str, Any]] = ()
     """Every open question, the oldest first."""
     pending_calls: Array[dict[str, Any]] = ()
-    """Every call in doubt, the oldest first."""
+    """Every call that waits for a word from outside, the oldest first. One without `awaits` is in doubt."""
     trace_count: int = Field(default=0, ge=0)
     steps_executed: int = Field(default=0, ge=0)
     checkpoint: int = Field(ge=1)

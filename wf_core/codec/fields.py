@@ -28,6 +28,10 @@ class Fields:
         if error is None and self._left:
             raise corrupt(self.where, f"has the unknown key {min(self._left)!r}")
 
+    def has(self, key: str) -> bool:
+        """Tell whether there is a key that need not be there."""
+        return key in self._left
+
     def any(self, key: str) -> Any:
         """Take any JSON value."""
         if key not in self._left:

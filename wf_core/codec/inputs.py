@@ -4,16 +4,21 @@ They stand in a journal whose format has a version of its own; a reader of an ol
 """
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 from wf_core.codec.fields import Fields, corrupt
 from wf_core.errors import NotJson
 from wf_core.jsonvalue import dumps, loads
 from wf_core.runtime.faults import storable, storable_failure
-from wf_core.runtime.inputs import Cancel, Complete, Fail, Input, NextWork, Recover, Resume, Settle
+from wf_core.runtime.inputs import Cancel, Complete, Expire, Fail, Input, NextWork, PutOff, Recover, Resume, Settle
 from wf_core.runtime.work import Answer, CallFailure, Settlement
+from wf_core.state import Speaker
 
 Json = dict[str, Any]
+
+_PUT_OFF: tuple[Literal["isolated", "callee"], ...] = ("isolated", "callee")
+_WORDS: tuple[Literal["completed", "failed", "retry", "approved"], ...] = ("completed", "failed", "retry", "approved")
+_SPEAKERS: tuple[Speaker, ...] = ("person", "outside", "callee")
 
 
 def dump_input(given: Input) -> bytes:
@@ -58,6 +63,11 @@ def _input(given: Input) -> Json:
             return {"kind": "recover", "now": now}
         case Settle(_, call_id, settlement):
             return {"kind": "settle", "now": now, "call_id": call_id, "settlement": _settlement(settlement)}
+        case PutOff(_, call_id, awaits, reason):
+            told = storable(reason)
+            return {"kind": "put_off", "now": now, "call_id": call_id, "awaits": awaits, "reason": told}
+        case Expire():
+            return {"kind": "expire", "now": now}
 
 
 def _failure(failure: CallFailure) -> Json:
@@ -77,12 +87,14 @@ def _answer(answer: Answer) -> Json:
 
 
 def _settlement(settlement: Settlement) -> Json:
-    return {
+    told = {
         "kind": settlement.kind,
         "outcome": settlement.outcome,
         "output": settlement.output,
         "message": _text(settlement.message),
     }
+    # Lines from before anybody else could say something are without it.
+    return told if settlement.by == "person" else {**told, "by": settlement.by}
 
 
 def _text(told: str | None) -> str | None:
@@ -102,7 +114,7 @@ def _read_line(line: bytes, where: str) -> tuple[int, Input, int]:
 def _read_input(value: Any, where: str) -> Input:
     with Fields(value, where) as fields:
         now = fields.time("now")
-        kinds = ("next_work", "complete", "fail", "resume", "cancel", "recover", "settle")
+        kinds = ("next_work", "complete", "fail", "resume", "cancel", "recover", "put_off", "expire", "settle")
         match fields.one_of(kinds, "kind"):
             case "next_work":
                 return NextWork(now)
@@ -116,6 +128,11 @@ def _read_input(value: Any, where: str) -> Input:
                 return Cancel(now, fields.maybe(str, "reason"))
             case "recover":
                 return Recover(now)
+            case "put_off":
+                awaits = fields.one_of(_PUT_OFF, "awaits")
+                return PutOff(now, fields.of(str, "call_id"), awaits, fields.of(str, "reason"))
+            case "expire":
+                return Expire(now)
             case _:
                 settlement = _read_settlement(fields.any("settlement"), f"{where}.settlement")
                 return Settle(now, fields.of(str, "call_id"), settlement)
@@ -147,8 +164,9 @@ def _read_answer(value: Any, where: str) -> Answer:
 def _read_settlement(value: Any, where: str) -> Settlement:
     with Fields(value, where) as fields:
         return Settlement(
-            kind=fields.one_of(("completed", "failed", "retry"), "kind"),
+            kind=fields.one_of(_WORDS, "kind"),
             outcome=fields.of(str, "outcome"),
             output=fields.any("output"),
             message=fields.maybe(str, "message"),
+            by=fields.one_of(_SPEAKERS, "by") if fields.has("by") else "person",
         )

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import chain
 
 from wf_core.codec.fields import corrupt
-from wf_core.state import FINAL, Asking, Calling, Delayed, Doubtful, Frame, InChild, Lineage, Looping, RunState
+from wf_core.state import FINAL, Asking, Calling, Delayed, Frame, InChild, Lineage, Looping, Pending, RunState
 
 
 def check_references(run: RunState) -> None:
@@ -53,17 +53,17 @@ def _check_status(run: RunState) -> None:
     _require(
         [frame.id for frame in run.frames.values() if frame.role == "root"] == [0], "frames", "have no single root"
     )
-    doubtful = any(isinstance(frame.activity, Doubtful) for frame in run.frames.values())
+    pending = bool(run.pending_calls)
     if run.status == "interrupted":
-        _require(bool(run.interrupts) or doubtful, where, "is interrupted, yet waits for nobody")
+        _require(bool(run.interrupts) or pending, where, "is interrupted, yet waits for nobody")
         _require(not moving, where, "is interrupted, yet something can go on")
     else:
-        _require(moving or bool(run.interrupts) or doubtful, where, "is running, yet nothing can go on")
+        _require(moving or bool(run.interrupts) or pending, where, "is running, yet nothing can go on")
 
 
 def _check_ids(run: RunState) -> None:
     """Ids are given in order and never again, and what has one stands in the order of the ids."""
-    kept = [frame.activity.call for frame in run.frames.values() if isinstance(frame.activity, (Delayed, Doubtful))]
+    kept = [frame.activity.call for frame in run.frames.values() if isinstance(frame.activity, (Delayed, Pending))]
     _check_numbers(run.frames, run.counters.frame, "frames")
     _check_numbers(run.lineages, run.counters.frame, "lineages")
     # A run that failed before its first step has a scope that was given to nobody.
@@ -116,7 +116,7 @@ def _check_activity(run: RunState, frame: Frame) -> None:
     match frame.activity:
         case Calling(call=call):
             _require(call in run.calls, where, f"waits for call {call}, which is not there")
-        case Delayed(call=call) | Doubtful(call=call):
+        case Delayed(call=call) | Pending(call=call):
             _require(call.frame == frame.id, where, "holds a call of another frame")
         case Asking(interrupt=interrupt):
             _require(interrupt in run.interrupts, where, f"asks {interrupt}, which is not there")
@@ -180,7 +180,7 @@ def _check_ready(run: RunState) -> None:
     for number in coming:
         _require(number in run.frames, "ready", f"names frame {number}, which is not there")
         _require(
-            not isinstance(_activity(run, number), (Calling, Doubtful, Asking)),
+            not isinstance(_activity(run, number), (Calling, Pending, Asking)),
             "ready",
             f"names frame {number}, which waits",
         )

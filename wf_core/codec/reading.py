@@ -11,19 +11,21 @@ from wf_core.codec.fields import Fields, as_count, as_text, corrupt, read_each
 from wf_core.jsonvalue import JsonSchema
 from wf_core.plan.reducers import REDUCERS
 from wf_core.state import (
+    Activity,
     Asking,
+    Awaited,
     Call,
     Calling,
     ChildEnd,
     Counters,
     Delayed,
-    Doubtful,
     Frame,
     InChild,
     Interrupt,
     Layer,
     Lineage,
     Looping,
+    Pending,
     Role,
     RunError,
     RunState,
@@ -31,6 +33,8 @@ from wf_core.state import (
     Scope,
     Settled,
     SideEffects,
+    Speaker,
+    WordKind,
     Write,
 )
 
@@ -116,23 +120,33 @@ def _read_frame(value: Any, where: str) -> Frame:
         )
 
 
-def _read_activity(value: Any, where: str) -> Calling | Delayed | Doubtful | Asking | InChild | Looping | None:
+def _read_activity(value: Any, where: str) -> Activity | None:
     if value is None:
         return None
     with Fields(value, where) as fields:
-        match fields.one_of(("calling", "delayed", "doubtful", "asking", "in_child", "looping"), "kind"):
+        match fields.one_of(("calling", "delayed", "pending", "asking", "in_child", "looping"), "kind"):
             case "calling":
                 return Calling(fields.of(str, "call"))
             case "delayed":
                 return Delayed(fields.time("due_at"), _read_call(fields.any("call"), f"{where}.call"))
-            case "doubtful":
-                return Doubtful(_read_call(fields.any("call"), f"{where}.call"))
+            case "pending":
+                return _read_pending(fields)
             case "asking":
                 return Asking(fields.of(str, "interrupt"))
             case "in_child":
                 return InChild(fields.count("frame"), _read_child_end(fields.any("ended"), f"{where}.ended"))
             case _:
                 return _read_loop(fields)
+
+
+def _read_pending(fields: Fields) -> Pending:
+    return Pending(
+        call=_read_call(fields.any("call"), f"{fields.where}.call"),
+        awaits=fields.one_of(cast("tuple[Awaited, ...]", get_args(Awaited)), "awaits"),
+        reason=fields.of(str, "reason"),
+        since=fields.time("since"),
+        expires_at=fields.maybe_time("expires_at"),
+    )
 
 
 def _read_child_end(value: Any, where: str) -> ChildEnd | None:
@@ -184,7 +198,7 @@ def _read_call(value: Any, where: str) -> Call:
             frame=fields.count("frame"),
             capability=fields.of(str, "capability"),
             input=fields.object("input"),
-            attempt=fields.count("attempt", least=1),
+            attempt=fields.count("attempt"),
             started_at=fields.time("started_at"),
             side_effects=_read_effects(fields),
             settled=_read_settled(fields.any("settled"), f"{where}.settled"),
@@ -195,7 +209,11 @@ def _read_settled(value: Any, where: str) -> Settled | None:
     if value is None:
         return None
     with Fields(value, where) as fields:
-        return Settled(fields.one_of(("completed", "failed", "retry"), "kind"), fields.time("at"))
+        return Settled(
+            kind=fields.one_of(cast("tuple[WordKind, ...]", get_args(WordKind)), "kind"),
+            at=fields.time("at"),
+            by=fields.one_of(cast("tuple[Speaker, ...]", get_args(Speaker)), "by"),
+        )
 
 
 def _read_interrupt(value: Any, where: str) -> Interrupt:

@@ -1,4 +1,4 @@
-"""The stored form of a run: format `wf.run`, version 2.
+"""The stored form of a run: format `wf.run`, version 3.
 
 What its body says is written in `writing` and read in `reading`.
 """
@@ -13,7 +13,7 @@ from wf_core.codec.writing import write_run
 from wf_core.state import RunState
 
 FORMAT: Final = "wf.run"
-VERSION: Final = 2
+VERSION: Final = 3
 
 
 def dump_run(run: RunState) -> bytes:
@@ -40,7 +40,22 @@ def _with_settled(body: envelope.Body) -> envelope.Body:
     return body
 
 
-_UPGRADES: Final[Mapping[int, envelope.Upgrade]] = {1: _with_settled}
+def _with_pending(body: envelope.Body) -> envelope.Body:
+    """Version 2 knew calls in doubt, and no others that wait; a person settled each."""
+    for call in _calls(body):
+        if isinstance(call.get("settled"), dict):
+            call["settled"]["by"] = "person"
+    for frame in _records(body.get("frames")):
+        match frame.get("activity"):
+            case {"kind": "doubtful", "call": {"started_at": since}} as activity:
+                activity |= {"kind": "pending", "awaits": "in_doubt", "reason": ""}
+                activity |= {"since": since, "expires_at": None}
+            case _:
+                pass
+    return body
+
+
+_UPGRADES: Final[Mapping[int, envelope.Upgrade]] = {1: _with_settled, 2: _with_pending}
 
 
 def _calls(body: envelope.Body) -> Iterator[dict[str, Any]]:

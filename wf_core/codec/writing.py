@@ -14,13 +14,14 @@ from wf_core.state import (
     Calling,
     ChildEnd,
     Delayed,
-    Doubtful,
     Frame,
     InChild,
     Interrupt,
     Looping,
+    Pending,
     RunError,
     RunState,
+    Settled,
     Write,
 )
 
@@ -87,8 +88,15 @@ def _activity(frame: Frame) -> Json | None:
             return {"kind": "calling", "call": call}
         case Delayed(due_at=due_at, call=call):
             return {"kind": "delayed", "due_at": _time(due_at), "call": _call(call)}
-        case Doubtful(call=call):
-            return {"kind": "doubtful", "call": _call(call)}
+        case Pending() as pending:
+            return {
+                "kind": "pending",
+                "call": _call(pending.call),
+                "awaits": pending.awaits,
+                "reason": pending.reason,
+                "since": _time(pending.since),
+                "expires_at": None if pending.expires_at is None else _time(pending.expires_at),
+            }
         case Asking(interrupt=interrupt):
             return {"kind": "asking", "interrupt": interrupt}
         case InChild(frame=child, ended=ended):
@@ -121,8 +129,12 @@ def _call(call: Call) -> Json:
         "attempt": call.attempt,
         "started_at": _time(call.started_at),
         "side_effects": call.side_effects,
-        "settled": None if call.settled is None else {"kind": call.settled.kind, "at": _time(call.settled.at)},
+        "settled": _settled(call.settled),
     }
+
+
+def _settled(settled: Settled | None) -> Json | None:
+    return None if settled is None else {"kind": settled.kind, "at": _time(settled.at), "by": settled.by}
 
 
 def _interrupt(interrupt: Interrupt) -> Json:

@@ -2,7 +2,8 @@
 
 from wf_core.runtime.engine import cancel, complete, fail, next_work, resume, start
 from wf_core.runtime.program import Program, compile_program
-from wf_core.runtime.recovery import recover, settle
+from wf_core.runtime.recovery import recover
+from wf_core.runtime.settling import expire, put_off, settle
 from wf_core.runtime.work import Answer, CallFailure, Invocation, Ready, Settlement, Stopped, Waiting
 
 __all__ = [
@@ -17,8 +18,10 @@ __all__ = [
     "cancel",
     "compile_program",
     "complete",
+    "expire",
     "fail",
     "next_work",
+    "put_off",
     "recover",
     "resume",
     "settle",

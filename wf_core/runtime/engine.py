@@ -1,4 +1,4 @@
-"""The six transitions of a run. Two more, after a crash, are in `recovery`.
+"""The six transitions of a run. Those of calls that wait are in `settling`; one more, after a crash, is in `recovery`.
 
 Each is a function of the program, the state and its arguments alone: it awaits nothing, asks no clock, and given the
 same three it leaves the same bytes. The state is updated in place, for a copy would make each append cost the whole
@@ -15,6 +15,7 @@ from wf_core.runtime.dispatch import visit
 from wf_core.runtime.faults import fault, storable
 from wf_core.runtime.linking import link
 from wf_core.runtime.program import InterruptCode, Program
+from wf_core.runtime.settling import expire_due
 from wf_core.runtime.subgraphs import open_scope
 from wf_core.runtime.tree import Turn, grow
 from wf_core.runtime.work import Answer, CallFailure, Invocation, Ready, Stopped, Waiting
@@ -51,6 +52,8 @@ def next_work(program: Program, run: RunState, *, now: datetime) -> Ready | Wait
         return Stopped(run.status)
     turn = Turn(run, now)
     _wake_due(run, now)
+    if run.expiries:
+        expire_due(turn)
     calls: list[Invocation] = []
     limit = run.steps_executed + STEPS_AT_ONCE
     while run.ready and run.steps_executed < limit:
@@ -65,9 +68,9 @@ def next_work(program: Program, run: RunState, *, now: datetime) -> Ready | Wait
     if run.ready:
         return Ready(begun, None)
     if run.calls or run.delays:
-        waiting = Waiting(min(run.delays.values(), default=None))
+        waiting = Waiting(min((*run.delays.values(), *run.expiries.values()), default=None))
         return Ready(begun, waiting) if begun else waiting
-    if not (run.interrupts or run.doubts):
+    if not (run.interrupts or run.pending_calls):
         raise AssertionError("a run that cannot go on waits for somebody")
     run.status = "interrupted"
     return Stopped(run.status)

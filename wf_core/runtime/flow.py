@@ -14,10 +14,10 @@ from wf_core.runtime.tree import Turn, admit, nudge, prune, wake
 from wf_core.state import (
     Asking,
     ChildEnd,
-    Doubtful,
     Frame,
     InChild,
     Looping,
+    Pending,
     RunError,
     RunState,
     RunStatus,
@@ -52,7 +52,7 @@ def advance(
         answer=answer,
         settled=settled,
     )
-    waited = isinstance(frame.activity, (Asking, Doubtful))
+    waited = isinstance(frame.activity, (Asking, Pending))
     frame.activity = None
     if target in (END, BREAK):
         if target == BREAK:
@@ -151,6 +151,7 @@ def finish(run: RunState, status: RunStatus) -> None:
     run.calls.clear()
     run.interrupts.clear()
     run.delays.clear()
+    run.expiries.clear()
     run.scopes = {number: scope for number, scope in run.scopes.items() if number == 0}
 
 

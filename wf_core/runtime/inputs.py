@@ -6,10 +6,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from wf_core.errors import RunRefused, StateCorrupt
 from wf_core.jsonvalue import JsonValue
-from wf_core.runtime import engine, recovery
+from wf_core.runtime import engine, recovery, settling
 from wf_core.runtime.program import Program
 from wf_core.runtime.work import Answer, CallFailure, Ready, Settlement, Stopped, Waiting
 from wf_core.state import RunState
@@ -66,15 +67,32 @@ class Recover:
 
 
 @dataclass(frozen=True, slots=True)
+class PutOff:
+    """A call that began waits now: nobody here can carry it out, or its callee goes on elsewhere."""
+
+    now: datetime
+    call_id: str
+    awaits: Literal["isolated", "callee"]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Settle:
-    """A person said what became of a call in doubt."""
+    """Somebody said what became of a call that waits, or that it may be made."""
 
     now: datetime
     call_id: str
     settlement: Settlement
 
 
-Input = NextWork | Complete | Fail | Resume | Cancel | Recover | Settle
+@dataclass(frozen=True, slots=True)
+class Expire:
+    """The time has come of calls that wait."""
+
+    now: datetime
+
+
+Input = NextWork | Complete | Fail | Resume | Cancel | Recover | PutOff | Settle | Expire
 
 
 def apply(program: Program, run: RunState, given: Input) -> Ready | Waiting | Stopped | None:
@@ -124,7 +142,11 @@ def _apply(program: Program, run: RunState, given: Input) -> Ready | Waiting | S
         case Recover(now):
             recovery.recover(program, run, now=now)
         case Settle(now, call_id, settlement):
-            recovery.settle(program, run, call_id, settlement, now=now)
+            settling.settle(program, run, call_id, settlement, now=now)
+        case PutOff(now, call_id, awaits, reason):
+            settling.put_off(program, run, call_id, awaits=awaits, reason=reason, now=now)
+        case Expire(now):
+            settling.expire(program, run, now=now)
     return None
 
 

@@ -3,13 +3,14 @@
 A state that holds together by itself (`wf_core.codec.integrity`) may still be one of another plan; that is seen here.
 """
 
+from datetime import datetime
 from itertools import chain
 
 from wf_core.errors import StateCorrupt, StepFailed
 from wf_core.runtime.patches import merge_writes
 from wf_core.runtime.program import ForeachCode, InterruptCode, NodeCode, ParallelCode, Program, StepCode, SubgraphCode
 from wf_core.runtime.tree import attach, stir
-from wf_core.state import Asking, Calling, Delayed, Doubtful, Frame, InChild, Layer, Looping, RunState
+from wf_core.state import Asking, Calling, Delayed, Frame, InChild, Layer, Looping, Pending, RunState
 
 
 def link(run: RunState, program: Program) -> None:
@@ -52,7 +53,7 @@ def _check_step(run: RunState, frame: Frame) -> None:
             fits = True
         case Calling(call=call), NodeCode(capability=capability):
             fits = run.calls[call].capability == capability
-        case ((Delayed(call=call) | Doubtful(call=call)), NodeCode(capability=capability)):
+        case ((Delayed(call=call) | Pending(call=call)), NodeCode(capability=capability)):
             fits = call.capability == capability
         case Asking(interrupt=interrupt), InterruptCode(step=step):
             fits = step.routes.keys() >= set(run.interrupts[interrupt].outcomes)
@@ -79,6 +80,8 @@ def _derive_activity(run: RunState) -> None:
         match frame.activity:
             case Delayed(due_at=due_at) if frame.id not in coming:
                 run.delays[frame.id] = due_at
+            case Pending(expires_at=datetime() as expires_at):
+                run.expiries[frame.id] = expires_at
             case _:
                 pass
         if not frame.parked and (frame.id in coming or isinstance(frame.activity, (Calling, Delayed))):

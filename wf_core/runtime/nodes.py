@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from wf_core.calls.contract import CAPABILITY_ERROR, ERROR_OUTCOME
+from wf_core.calls.policy import Defer
 from wf_core.calls.retry import delay, may_retry, side_effects
 from wf_core.errors import NotJson, StepFailed
 from wf_core.jsonvalue import JsonValue, check, dumps
@@ -14,10 +15,10 @@ from wf_core.runtime.outputs import map_result, require
 from wf_core.runtime.patches import apply_writes
 from wf_core.runtime.program import NodeCode
 from wf_core.runtime.traces import note
-from wf_core.runtime.tree import Turn
+from wf_core.runtime.tree import Turn, suspend
 from wf_core.runtime.views import view_of
 from wf_core.runtime.work import CallFailure, Invocation
-from wf_core.state import Call, Calling, Delayed, Doubtful, Frame, RunError, SideEffects
+from wf_core.state import Awaited, Call, Calling, Delayed, Frame, Pending, RunError, SideEffects
 
 
 def visit_node(turn: Turn, frame: Frame, code: NodeCode) -> Invocation | None:
@@ -36,6 +37,9 @@ def visit_node(turn: Turn, frame: Frame, code: NodeCode) -> Invocation | None:
     if code.contract.deferred:
         _sleep(turn, frame, call)
         return None
+    if code.put_off is not None:
+        _put_off(turn, frame, call, code.put_off)
+        return None
     return begin(turn, frame, code, call)
 
 
@@ -52,6 +56,7 @@ def begin(turn: Turn, frame: Frame, code: NodeCode, call: Call) -> Invocation:
         attempt=call.attempt,
         timeout_seconds=code.step.timeout_seconds,
         repeatable=code.contract.hints.repeatable,
+        policy=code.policy,
     )
 
 
@@ -121,8 +126,8 @@ def note_cancelled(turn: Turn, frames: Iterable[Frame], message: str) -> SideEff
         match frame.activity:
             case Calling(call=call_id):
                 call, executed = turn.run.calls[call_id], True
-            case Doubtful(call=call):
-                executed = True
+            case Pending(call=call, awaits=awaits):
+                executed = may_have_executed(awaits)
             case Delayed(call=call):
                 executed = False
             case _:
@@ -135,9 +140,25 @@ def note_cancelled(turn: Turn, frames: Iterable[Frame], message: str) -> SideEff
     return together
 
 
+def may_have_executed(awaits: Awaited) -> bool:
+    """Tell whether a call that waits may have been carried out: whoever has its token may have done it."""
+    return awaits != "approval"
+
+
 def known_effects(code: NodeCode, call: Call, *, executed: bool) -> SideEffects:
     """Say what is known of a call's effects, its earlier attempts included."""
     return "unknown" if call.side_effects == "unknown" else side_effects(code.contract.hints, executed=executed)
+
+
+def _put_off(turn: Turn, frame: Frame, call: Call, how: Defer) -> None:
+    """Leave a call to the outside before anything was called."""
+    call.attempt = 0
+    try:
+        expires_at = None if how.expires_seconds is None else turn.now + timedelta(seconds=how.expires_seconds)
+    except OverflowError:
+        expires_at = None  # beyond the calendar is never
+    awaits: Awaited = "approval" if how.approval else "deferred"
+    suspend(turn.run, frame, Pending(call, awaits, how.reason, turn.now, expires_at))
 
 
 def _sleep(turn: Turn, frame: Frame, call: Call) -> None:

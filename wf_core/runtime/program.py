@@ -5,6 +5,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from wf_core.calls.contract import Contract
+from wf_core.calls.policy import (
+    AppliedPolicy,
+    Defer,
+    PolicyContext,
+    RunAsync,
+    RunSync,
+    ToolCall,
+    WithLabel,
+    bare,
+    decorators,
+)
+from wf_core.calls.policy_data import PolicyConfig
 from wf_core.paths import Segments, parse_local_path, parse_state_target
 from wf_core.plan import (
     ConditionStep,
@@ -47,6 +59,12 @@ class NodeCode:
     output_check: Check | None
     output: tuple[Mapped, ...]
     error_output: tuple[Mapped, ...]
+    policy: AppliedPolicy | None = None
+    """How the deployment wants the calls carried out. None: as they come."""
+    put_off: Defer | None = None
+    """How the calls are left to the outside, if they are."""
+    labels: tuple[str, ...] = ()
+    """What the policy calls them, for the trace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +192,13 @@ class Program:
 
 
 def compile_program(
-    plan: Mapping[str, Any], *, contracts: Mapping[str, Contract], children: Children | None = None
+    plan: Mapping[str, Any],
+    *,
+    contracts: Mapping[str, Contract],
+    children: Children | None = None,
+    policy: PolicyConfig | None = None,
 ) -> Program:
-    """Compile a plan that validates.
+    """Compile a plan that validates. `policy` says how its calls, and those of its children, are carried out.
 
     `contracts` has the contract of every capability that the plan and its children name, by logical name.
 
@@ -184,12 +206,13 @@ def compile_program(
         KeyError: a contract or a child plan is missing.
         pydantic.ValidationError, InvalidPath, InvalidSchema: the plan does not validate.
     """
-    return _Compiler(contracts, children or {}).compile(plan)
+    return _Compiler(contracts, children or {}, policy).compile(plan)
 
 
 class _Compiler:
-    def __init__(self, contracts: Mapping[str, Contract], children: Children) -> None:
+    def __init__(self, contracts: Mapping[str, Contract], children: Children, policy: PolicyConfig | None) -> None:
         self._contracts = contracts
+        self._policy = policy
         self._children = children
         self._checks: dict[str, tuple[Check | None, Check | None]] = {}
         self._saved: dict[tuple[str, int], Program] = {}
@@ -232,6 +255,8 @@ class _Compiler:
         if name not in self._checks:
             self._checks[name] = (compile_schema(contract.input_schema), compile_schema(contract.output_schema))
         input_check, output_check = self._checks[name]
+        policy = self._applied(step, contract)
+        disposition = None if policy is None else bare(policy.disposition)
         return NodeCode(
             step=step,
             capability=name,
@@ -241,7 +266,18 @@ class _Compiler:
             output_check=output_check,
             output=_compile_map(shape, step.output),
             error_output=_compile_map(shape, step.error_output),
+            policy=policy,
+            put_off=disposition if isinstance(disposition, Defer) else None,
+            labels=() if policy is None else _labels(policy),
         )
+
+    def _applied(self, step: NodeStep, contract: Contract) -> AppliedPolicy | None:
+        """Say how a step's calls are to be carried out: a policy looks at names alone, so it decides once."""
+        if self._policy is None or contract.deferred:
+            return None
+        call = ToolCall(step.use.capability, {}, capability=str(step.use))
+        applied = self._policy.apply(PolicyContext(), call)
+        return None if isinstance(applied.disposition, (RunSync, RunAsync)) else applied
 
     def _condition(self, _: StateShape, step: ConditionStep) -> ConditionCode:
         return ConditionCode(step, compile_condition(step.check))
@@ -275,6 +311,10 @@ class _Compiler:
         if key not in self._saved:
             self._saved[key] = self.compile(self._children[key])
         return self._saved[key]
+
+
+def _labels(policy: AppliedPolicy) -> tuple[str, ...]:
+    return tuple(one.text for one in decorators(policy.disposition) if isinstance(one, WithLabel))
 
 
 def _compile_map(shape: StateShape, entries: Mapping[str, str | OptionalSource]) -> tuple[Mapped, ...]:

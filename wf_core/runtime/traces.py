@@ -49,7 +49,9 @@ def note(
     if answer is not None:
         entry["answer"] = answer
     if settled is not None:
-        entry["settled"] = {"by": "person", "kind": settled.kind, "at": iso(settled.at)}
+        entry["settled"] = {"by": settled.by, "kind": settled.kind, "at": iso(settled.at)}
+    if labels := getattr(frame.program.steps[frame.step_id], "labels", None):
+        entry["labels"] = labels
     run.fresh_trace.append(_encode(entry))
     run.trace_count += 1
 

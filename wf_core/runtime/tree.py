@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from wf_core.runtime.program import LoopCode, Program
-from wf_core.state import Asking, Calling, Delayed, Frame, InChild, Layer, Lineage, Looping, Role, RunState
+from wf_core.state import Asking, Calling, Delayed, Frame, InChild, Layer, Lineage, Looping, Pending, Role, RunState
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,14 @@ def rest(run: RunState, frame: Frame) -> None:
         _shift(run, frame, -1)
 
 
+def suspend(run: RunState, frame: Frame, pending: Pending) -> None:
+    """Let a frame wait for a word from outside on its call."""
+    frame.activity = pending
+    if pending.expires_at is not None:
+        run.expiries[frame.id] = pending.expires_at
+    rest(run, frame)
+
+
 def admit(run: RunState, frame: Frame, *, within: Frame | None = None) -> None:
     """Let a frame that waited go on as soon as the loops around it have a place for its item.
 
@@ -149,6 +157,8 @@ def _remove(run: RunState, frame: Frame) -> None:
             run.calls.pop(call, None)
         case Delayed():
             run.delays.pop(frame.id, None)
+        case Pending():
+            run.expiries.pop(frame.id, None)
         case Asking(interrupt=interrupt):
             run.interrupts.pop(interrupt, None)
         case _:

@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from wf_core.calls.policy import AppliedPolicy
 from wf_core.jsonvalue import JsonValue
-from wf_core.state import RunStatus
+from wf_core.state import RunStatus, Speaker
 
 DEFAULT_OUTCOME = "submitted"
 """The outcome of an answer that names none."""
@@ -29,6 +30,8 @@ class Invocation:
     timeout_seconds: float | None
     repeatable: bool
     """Whether it may be made again without asking anybody. If not, that it begins is to be stored before it is made."""
+    policy: AppliedPolicy | None = None
+    """How it is to be carried out. None: as it comes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +74,14 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """What a person says of a call in doubt: that it gave this result, that it failed, or that it may be repeated."""
+    """What is said of a call that waits: that it gave this result, that it failed, or that it may be made (again)."""
 
-    kind: Literal["completed", "failed", "retry"]
+    kind: Literal["completed", "failed", "retry", "approved"]
     outcome: str = "ok"
     output: JsonValue = None
     message: str | None = None
     """Why it failed."""
+    by: Speaker = "person"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from wf_core.jsonvalue import JsonValue
 from wf_core.state.layers import Layer, Write
-from wf_core.state.pending import Call, SideEffects
+from wf_core.state.pending import Awaited, Call, SideEffects
 
 Role = Literal["root", "item", "child"]
 
@@ -57,10 +57,16 @@ class Delayed:
 
 
 @dataclass(slots=True)
-class Doubtful:
-    """The process that made the call is gone, and nobody knows whether it executed. A person says how to go on."""
+class Pending:
+    """A call waits for a word from outside: it was put off, or nobody knows whether it executed."""
 
     call: Call
+    awaits: Awaited
+    reason: str
+    """Why it was put off, for people; may be empty."""
+    since: datetime
+    expires_at: datetime | None = None
+    """When nobody waits for the word any more."""
 
 
 @dataclass(slots=True)
@@ -111,7 +117,7 @@ class Looping:
 _NOWHERE = Layer({})
 """What a frame sees until it is linked. Nothing is read from it or written to it."""
 
-Activity = Calling | Delayed | Doubtful | Asking | InChild | Looping
+Activity = Calling | Delayed | Pending | Asking | InChild | Looping
 
 
 @dataclass(slots=True)

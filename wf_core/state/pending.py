@@ -8,14 +8,25 @@ from wf_core.jsonvalue import JsonSchema, JsonValue
 
 SideEffects = Literal["none", "unknown"]
 
+Awaited = Literal["deferred", "approval", "isolated", "callee", "in_doubt"]
+"""Whose word a call waits for: an outside worker's; a person's, who allows it; a runner's, of which there is none here;
+its callee's, which goes on elsewhere; or a person's, for nobody knows what became of it."""
+
+WordKind = Literal["completed", "failed", "retry", "approved", "expired"]
+"""What is said of a call that waits. Nobody says `expired`: its time has come."""
+
+Speaker = Literal["person", "outside", "callee", "time"]
+"""Who says it. A model, or a worker that a model may be, is `outside`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What a person said of a call in doubt."""
+    """What was said of a call that waited."""
 
-    kind: Literal["completed", "failed", "retry"]
+    kind: WordKind
     at: datetime
     """Aware UTC."""
+    by: Speaker = "person"
 
 
 @dataclass(slots=True)
@@ -28,13 +39,13 @@ class Call:
     """The logical name, `source.capability`."""
     input: dict[str, JsonValue]
     attempt: int
-    """Counts from 1."""
+    """Counts from 1; 0 of a call that was put off before its first."""
     started_at: datetime
-    """When this attempt began, aware UTC."""
+    """When this attempt began, aware UTC. Of a call that was put off before its first: when that was."""
     side_effects: SideEffects = "none"
     """What is known of the attempts before this one."""
     settled: Settled | None = None
-    """What a person said last of the attempts before this one, or of this one. None where nobody was asked."""
+    """What was said last of the attempts before this one, or of this one. None where nobody was asked."""
 
 
 @dataclass(slots=True)

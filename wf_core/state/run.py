@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from wf_core.jsonvalue import JsonValue
-from wf_core.state.frames import Doubtful, Frame, RunError
+from wf_core.state.frames import Frame, Pending, RunError
 from wf_core.state.layers import Layer
 from wf_core.state.pending import Call, Interrupt
 
@@ -77,15 +77,17 @@ class RunState:
     # Not stored.
     delays: dict[int, datetime] = field(default_factory=dict[int, datetime], repr=False, compare=False)
     """Frame -> when it is due, of the frames that wait for a time."""
+    expiries: dict[int, datetime] = field(default_factory=dict[int, datetime], repr=False, compare=False)
+    """Frame -> when nobody waits any more for the word on its call."""
     fresh_trace: list[bytes] = field(default_factory=list[bytes], repr=False, compare=False)
     linked: Any = field(default=None, repr=False, compare=False)
     """The program whose parts the frames hold."""
 
     @property
-    def doubts(self) -> dict[str, int]:
-        """Call -> frame, of the calls in doubt, in the order of the frames."""
+    def pending_calls(self) -> dict[str, int]:
+        """Call -> frame, of the calls that wait for a word from outside, in the order of the frames."""
         return {
-            frame.activity.call.id: frame.id for frame in self.frames.values() if isinstance(frame.activity, Doubtful)
+            frame.activity.call.id: frame.id for frame in self.frames.values() if isinstance(frame.activity, Pending)
         }
 
     def take_trace(self) -> list[bytes]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from wf_artifacts.runs.models import RunRecord
 from wf_core.jsonvalue import shorten
-from wf_core.state import Doubtful, Frame, Interrupt, RunState
+from wf_core.state import Frame, Interrupt, Pending, RunState
 from wf_core.times import iso
 
 SHOWN_BYTES = 4096
@@ -20,7 +20,7 @@ def describe(run: RunState, before: RunRecord, *, checkpoint: int, now: datetime
         "output": run.output,
         "error": run.error.to_json() if run.error else None,
         "interrupts": [_question(interrupt) for interrupt in run.interrupts.values()],
-        "pending_calls": [_doubt(run.frames[frame]) for frame in run.doubts.values()],
+        "pending_calls": [_pending(run.frames[frame]) for frame in run.pending_calls.values()],
         "trace_count": run.trace_count,
         "steps_executed": run.steps_executed,
         "checkpoint": checkpoint,
@@ -46,10 +46,11 @@ def _question(interrupt: Interrupt) -> dict[str, Any]:
     }
 
 
-def _doubt(frame: Frame) -> dict[str, Any]:
-    if not isinstance(frame.activity, Doubtful):
-        raise AssertionError("a call in doubt is that of a frame that waits for it")
-    call = frame.activity.call
+def _pending(frame: Frame) -> dict[str, Any]:
+    waiting = frame.activity
+    if not isinstance(waiting, Pending):
+        raise AssertionError("a call that waits is that of a frame that waits for it")
+    call = waiting.call
     return {
         "id": call.id,
         "step_id": frame.step_id,
@@ -58,4 +59,8 @@ def _doubt(frame: Frame) -> dict[str, Any]:
         "arguments": shorten(call.input, SHOWN_BYTES),
         "attempt": call.attempt,
         "started_at": iso(call.started_at),
+        "awaits": waiting.awaits,
+        "reason": waiting.reason,
+        "since": iso(waiting.since),
+        "expires_at": None if waiting.expires_at is None else iso(waiting.expires_at),
     }

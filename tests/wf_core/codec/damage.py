@@ -6,7 +6,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any, cast
 
-GOLDEN = Path(__file__).parent / "golden" / "run_v2.json"
+GOLDEN = Path(__file__).parent / "golden" / "run_v3.json"
 
 Place = tuple[str | int, ...]
 

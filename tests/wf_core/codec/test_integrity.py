@@ -30,8 +30,8 @@ def frame_that(kind: str) -> int:
     return next(one["id"] for one in golden()["body"]["frames"] if one["activity"]["kind"] == kind)
 
 
-LOOP, ASKING, CALLING, DELAYED, DOUBTFUL, IN_CHILD = map(
-    frame_that, ("looping", "asking", "calling", "delayed", "doubtful", "in_child")
+LOOP, ASKING, CALLING, DELAYED, PENDING, IN_CHILD = map(
+    frame_that, ("looping", "asking", "calling", "delayed", "pending", "in_child")
 )
 CHILD: int = golden()["body"]["frames"][[one["id"] for one in golden()["body"]["frames"]].index(IN_CHILD)]["activity"][
     "frame"
@@ -79,13 +79,13 @@ CONTRADICTIONS: dict[str, tuple[tuple[str | int, ...], Change]] = {
         frame(DELAYED, "activity", "call", "id"),
         lambda _: golden()["body"]["calls"][0]["id"],
     ),
-    "a call in doubt of another frame": (frame(DOUBTFUL, "activity", "call", "frame"), lambda _: CALLING),
+    "a call in doubt of another frame": (frame(PENDING, "activity", "call", "frame"), lambda _: CALLING),
     "a call in doubt that is in flight": (
-        frame(DOUBTFUL, "activity", "call", "id"),
+        frame(PENDING, "activity", "call", "id"),
         lambda _: golden()["body"]["calls"][0]["id"],
     ),
-    "a call in doubt that was not given yet": (frame(DOUBTFUL, "activity", "call", "id"), lambda _: "c6"),
-    "a frame with a call in doubt that has a turn": (at("ready"), lambda _: [DOUBTFUL]),
+    "a call in doubt that was not given yet": (frame(PENDING, "activity", "call", "id"), lambda _: "c6"),
+    "a frame with a call in doubt that has a turn": (at("ready"), lambda _: [PENDING]),
     "a question that is not there": (frame(ASKING, "activity", "interrupt"), lambda _: "int_9"),
     "a question of another frame": (at("interrupts", 0, "frame"), lambda _: CALLING),
     "a question of another step": (at("interrupts", 0, "step_id"), lambda _: "twice"),

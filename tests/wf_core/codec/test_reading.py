@@ -35,7 +35,7 @@ def test_a_missing_field_is_refused_in_every_record() -> None:
     assert [place for place in fields if accepted(place, lambda _: ...)] == []
 
 
-NAMES = frozenset({"run_id", "kind", "capability", "step_id", "message", "code"})
+NAMES = frozenset({"run_id", "kind", "capability", "step_id", "message", "code", "reason"})
 """Texts that nothing else in the record refers to."""
 
 
@@ -94,10 +94,10 @@ def test_no_record_stands_twice(key: str) -> None:
     refused(damaged(("body", key), lambda records: [*records, records[-1]]))
 
 
-def test_what_a_person_said_of_a_call_is_a_kind_and_a_time() -> None:
-    place, said = ("body", "calls", 0, "settled"), {"kind": "retry", "at": "2026-11-30T10:00:00+00:00"}
+def test_what_was_said_of_a_call_is_a_kind_a_time_and_who_said_it() -> None:
+    place, said = ("body", "calls", 0, "settled"), {"kind": "retry", "at": "2026-11-30T10:00:00+00:00", "by": "person"}
     call = next(iter(load_run(damaged(place, lambda _: said)).calls.values()))
     assert call.settled is not None
-    assert call.settled.kind == "retry"
-    for wrong in ("retry", {}, {**said, "kind": "approved"}, {**said, "at": 3}, {**said, "by": "person"}):
+    assert (call.settled.kind, call.settled.by) == ("retry", "person")
+    for wrong in ("retry", {}, {**said, "kind": "refused"}, {**said, "at": 3}, {**said, "by": "model"}):
         refused(damaged(place, lambda _, wrong=wrong: wrong))

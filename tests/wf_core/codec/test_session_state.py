@@ -20,7 +20,7 @@ HEADER = SessionHeader("sess_2", "another", start().agent)
 def held() -> Session:
     """Give a fork with a held call, a notice and words that wait, and an answer before them."""
     replayed = Replayed(start())
-    replayed.do(answer, "", [call("build"), call("build")])
+    replayed.do(answer, "", [call("build"), call("watch")])
     replayed.do(begin, ["t2.0", "t2.1"])
     replayed.do(hold)
     replayed.do(complete, "t2.0", text_result("built"))
@@ -36,8 +36,18 @@ def partial() -> Session:
     return fork(session, id="sess_2", seed="another")
 
 
+def doubted() -> Session:
+    """Give a fork whose model is to be told that nobody knows of a held call, once its partial turn has ended."""
+    replayed = Replayed(start())
+    replayed.do(answer, "", [call("build")])
+    replayed.do(begin, ["t2.0"])
+    replayed.do(hold)
+    replayed.do(answer, "", [call("write")])
+    return fork(replayed.session, id="sess_2", seed="another")
+
+
 def test_a_state_is_read_as_it_was_written() -> None:
-    for session in (held(), partial(), fork(everything(), id="sess_2", seed="another")):
+    for session in (held(), partial(), doubted(), fork(everything(), id="sess_2", seed="another")):
         again = read_state(loads(dumps(state_to_json(session))), "state", HEADER)
         assert state_to_json(again) == state_to_json(session)
         assert again.provider_ids == session.provider_ids
@@ -70,6 +80,27 @@ def answered(turns: list[Any]) -> list[Any]:
     return [*turns, {"kind": "llm", "id": "t3", "text": "", "tool_calls": [], "usage": turns[1]["usage"]}]
 
 
+def doubt(state: Any) -> None:
+    state["held"][0]["doubted"] = True
+    state["notices"].append({"call_id": "t2.1", "name": "watch", "result": RESULT, "held": True})
+
+
+def shown(state: Any) -> None:
+    state["turns"] = [*state["turns"][:3], {**state["turns"][1], "id": "t3", "tool_calls": []}, state["turns"][2]]
+    state["turns"][4] = {**state["turns"][2], "id": "t4", "results": [], "notices": state["notices"]}
+    state["turns"].append({**state["turns"][3], "id": "t5", "tool_calls": [CALL]})
+    state["turns"].append({"kind": "partial", "id": "t6", "calls": [{**state["held"][0], **OPEN_CALL}]})
+
+
+CALL = {"name": "write", "arguments": {}, "provider_call_id": "z", "capability": "ops.write"}
+OPEN_CALL = {
+    "id": "t6.0",
+    "provider_call_id": "z",
+    "name": "write",
+    "state": "ready",
+    "continuation_token": None,
+    "doubted": False,
+}
 RESULT = {"type": "text", "content": ""}
 FILE = {"mime_type": "", "base64_data": "", "filename": None}
 OPEN = ("turns", 2, "calls", 1)
@@ -84,6 +115,16 @@ IMPOSSIBLE: dict[str, tuple[Callable[[], Session], Callable[[Any], None], str]] 
     "a held call that has ended": (held, change(("held", 0), ended), "state.held"),
     "a notice twice": (held, change(("notices",), twice), "state.held"),
     "a notice too few": (held, change(("notices",), one_less), "state.held"),
+    "a doubt twice": (doubted, change(("notices",), twice), "state.notices"),
+    "a doubt of what is not held": (doubted, change(("notices", 0, "call_id"), "t2.7"), "state.held"),
+    "a doubt that is not marked": (doubted, change(("held", 0, "doubted"), value=False), "state.held"),
+    "a doubt that was shown": (doubted, shown, "state.notices"),
+    "a doubt that should have been told": (held, doubt, "state.notices"),
+    "a doubt that is told before its turn": (
+        doubted,
+        change(("turns", 4, "calls", 0, "doubted"), value=True),
+        "state.turns",
+    ),
     "words that should have been told": (held, change(("turns",), answered), "state"),
     "files without words": (partial, change(("attachments",), [FILE]), "state.attachments"),
     "a call that runs": (partial, change((*OPEN, "state"), "running"), "state"),

@@ -1,12 +1,12 @@
-"""Finding calls in flight and calls in doubt."""
+"""Finding calls in flight and calls that wait."""
 
 import pytest
 
 from tests.wf_core.kernel import IDEMPOTENT, Driver, begin, echo, node, parallel, plan
 from wf_core.errors import CallAlreadyCompleted, UnknownCall
-from wf_core.runtime.calls import in_doubt, in_flight
+from wf_core.runtime.calls import in_flight, pending
 from wf_core.runtime.linking import link
-from wf_core.state import Calling, Doubtful
+from wf_core.state import Calling, Pending
 
 STEPS = {"both": parallel({"once": "once", "again": "again"}), "once": node("t.echo"), "again": node("t.again")}
 
@@ -24,12 +24,12 @@ def test_a_call_in_flight_is_given_with_its_frame_and_its_step() -> None:
     assert isinstance(frame.activity, Calling)
 
 
-def test_a_call_in_doubt_is_given_with_its_frame_and_its_step() -> None:
+def test_a_call_that_waits_is_given_with_its_frame_and_its_step() -> None:
     drive = drive_of_two()
     drive.crash()
-    frame, code, call = in_doubt(drive.run, "c1")
-    assert (call.id, code.capability, frame.step_id) == ("c1", "t.echo", "once")
-    assert isinstance(frame.activity, Doubtful)
+    frame, code, waiting = pending(drive.run, "c1")
+    assert (waiting.call.id, code.capability, frame.step_id) == ("c1", "t.echo", "once")
+    assert isinstance(frame.activity, Pending)
 
 
 def test_a_call_of_a_run_that_was_loaded_is_found_once_it_is_linked() -> None:
@@ -37,7 +37,7 @@ def test_a_call_of_a_run_that_was_loaded_is_found_once_it_is_linked() -> None:
     drive.crash()
     drive.run.linked = None
     link(drive.run, drive.program)
-    assert in_doubt(drive.run, "c1")[2].id == "c1"
+    assert pending(drive.run, "c1")[2].call.id == "c1"
 
 
 @pytest.mark.parametrize("call_id", ["c3", "c9", "", "one", "int_1"])
@@ -48,7 +48,7 @@ def test_a_call_that_is_not_in_flight_is_unknown(call_id: str) -> None:
     assert caught.value.details == {"call_id": call_id}
 
 
-def test_a_call_in_doubt_is_not_in_flight() -> None:
+def test_a_call_that_waits_is_not_in_flight() -> None:
     drive = drive_of_two()
     drive.crash()
     with pytest.raises(UnknownCall):
@@ -56,11 +56,11 @@ def test_a_call_in_doubt_is_not_in_flight() -> None:
 
 
 @pytest.mark.parametrize("call_id", ["c1", "c2"])
-def test_a_call_that_was_made_and_is_not_in_doubt_is_told_apart_from_one_that_never_was(call_id: str) -> None:
+def test_a_call_that_was_made_and_waits_for_nobody_is_told_apart_from_one_that_never_was(call_id: str) -> None:
     drive = drive_of_two()
     drive.deliver("c1")
     with pytest.raises(CallAlreadyCompleted) as caught:
-        in_doubt(drive.run, call_id)
+        pending(drive.run, call_id)
     assert (caught.value.code, caught.value.details) == ("call_already_completed", {"call_id": call_id})
 
 
@@ -68,5 +68,5 @@ def test_a_call_that_was_made_and_is_not_in_doubt_is_told_apart_from_one_that_ne
 def test_what_was_never_the_id_of_a_call_is_unknown(call_id: str) -> None:
     drive = drive_of_two()
     with pytest.raises(UnknownCall) as caught:
-        in_doubt(drive.run, call_id)
+        pending(drive.run, call_id)
     assert caught.value.code == "call_not_found"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.wf_core.kernel import Driver, Json, ask, begin, each, node, path, plan
 from tests.wf_core.outside import EXAMPLES, SEEDS, TROUBLE, Outside
-from tests.wf_core.plans import CONTRACTS, INPUTS, Behaviour, plans
+from tests.wf_core.plans import CONTRACTS, INPUTS, Behaviour, plans, policies
 from wf_core.codec import dump_run, load_run
 from wf_core.codec.inputs import dump_input, load_journal
 from wf_core.errors import RunRefused, StateCorrupt
@@ -137,14 +137,14 @@ def test_a_journal_does_not_fit_a_checkpoint_that_is_younger() -> None:
 
 
 @EXAMPLES
-@given(plans(), INPUTS, SEEDS, TROUBLE, SEEDS, st.floats(0, 1), st.floats(0, 1))
+@given(plans(), INPUTS, SEEDS, TROUBLE, SEEDS, st.floats(0, 1), st.floats(0, 1), policies())
 def test_a_checkpoint_taken_anywhere_and_the_journal_after_it_are_the_run(
-    document: Json, start: Any, seed: int, trouble: int, order: int, taken: float, died: float
+    document: Json, start: Any, seed: int, trouble: int, order: int, taken: float, died: float, policy: Json
 ) -> None:
     """Byte for byte the run that was lost, and it goes on, input by input, to the same end."""
-    drive = begin(document, start, contracts=CONTRACTS)
+    drive = begin(document, start, contracts=CONTRACTS, policy=policy)
     drive.states = states = [dump_run(drive.run)]
-    Outside(drive, Behaviour(seed, trouble)).play(Random(order), crashes=0.1)
+    Outside(drive, Behaviour(seed, trouble), puts_off=True).play(Random(order), crashes=0.1)
     first = round(taken * (len(states) - 1))
     last = first + round(died * (len(states) - 1 - first))
 

@@ -29,7 +29,7 @@ from wf_core.calls.contract import Contract
 from wf_core.codec import dump_run, load_run
 from wf_core.errors import CallAlreadyCompleted, InvalidResult, UnknownCall
 from wf_core.runtime import Ready, Stopped
-from wf_core.state import Delayed, Doubtful
+from wf_core.state import Delayed, Pending
 
 SAYS = plan({"say": put("state.seen", value("said"))}, {"seen": LIST}, output={"seen": path("state.seen")})
 
@@ -46,7 +46,7 @@ def crashed(document: Json = SAYS, given: Any = None, **more: Any) -> Driver:
 @pytest.mark.parametrize("contract", [READ_ONLY, IDEMPOTENT], ids=["read only", "idempotent"])
 def test_a_call_that_may_be_repeated_begins_again_as_the_next_attempt_of_the_same_call(contract: Contract) -> None:
     drive = crashed(contracts={"t.echo": contract})
-    assert drive.run.doubts == {}
+    assert drive.run.pending_calls == {}
     work = drive.look()
     assert isinstance(work, Ready)
     ((first, again),) = [(drive.made[0], call) for call in work.calls]
@@ -57,7 +57,7 @@ def test_a_call_that_may_be_repeated_begins_again_as_the_next_attempt_of_the_sam
 
 def test_any_other_call_is_in_doubt_and_nothing_is_called() -> None:
     drive = crashed()
-    assert drive.run.doubts == {"c1": 0}
+    assert drive.run.pending_calls == {"c1": 0}
     assert drive.look() == Stopped("interrupted")
     assert (drive.run.calls, len(drive.made)) == ({}, 1)
 
@@ -65,20 +65,20 @@ def test_any_other_call_is_in_doubt_and_nothing_is_called() -> None:
 def test_a_doubt_says_what_was_called_and_when_the_attempt_began() -> None:
     drive = crashed()
     doubt = drive.run.frames[0].activity
-    assert isinstance(doubt, Doubtful)
+    assert isinstance(doubt, Pending)
     assert (doubt.call.capability, doubt.call.input, doubt.call.attempt) == ("t.echo", {"value": "said"}, 1)
     assert (drive.now - doubt.call.started_at).total_seconds() == 60
 
 
 def test_doubts_are_there_in_a_run_that_was_just_loaded() -> None:
     loaded = load_run(dump_run(crashed().run))
-    assert loaded.doubts == {"c1": 0}
+    assert loaded.pending_calls == {"c1": 0}
 
 
 def test_a_run_that_is_taken_over_twice_has_its_doubt_once() -> None:
     drive = crashed()
     drive.crash()
-    assert drive.run.doubts == {"c1": 0}
+    assert drive.run.pending_calls == {"c1": 0}
 
 
 def test_a_call_that_waits_for_its_next_attempt_goes_on_waiting() -> None:
@@ -227,7 +227,7 @@ def not_reached(given: Json) -> Any:
 @pytest.mark.parametrize("contract", [IDEMPOTENT, Contract()], ids=["idempotent", "in doubt"])
 def test_what_the_lost_attempt_did_stays_unknown_whatever_becomes_of_the_next(contract: Contract) -> None:
     drive = crashed(plan({"say": node("t.echo")}), contracts={"t.echo": contract}, fakes={"t.echo": not_reached})
-    for call_id in drive.run.doubts:
+    for call_id in drive.run.pending_calls:
         drive.settle(call_id, "retry")
     assert error_of(drive.go()) == ("unreachable", "say")
     assert drive.run.error is not None
@@ -271,7 +271,7 @@ def test_a_doubtful_item_of_a_concurrent_loop_holds_no_place() -> None:
     drive = crashed(EACH, items(3))
     drive.go()
     assert drive.run.status == "interrupted"
-    assert list(drive.run.doubts) == ["c1"]
+    assert list(drive.run.pending_calls) == ["c1"]
     assert drive.inputs == [{"value": 0}, {"value": 1}, {"value": 2}]
 
 
@@ -296,7 +296,7 @@ def test_an_item_that_waits_for_a_place_to_begin_again_survives_another_crash() 
     drive.crash()
     drive.look()
     assert list(drive.pending) == ["c1"]
-    assert list(drive.run.doubts) == ["c2"]
+    assert list(drive.run.pending_calls) == ["c2"]
 
 
 def test_a_serial_loop_waits_for_its_doubtful_item() -> None:
@@ -309,7 +309,7 @@ def test_a_serial_loop_waits_for_its_doubtful_item() -> None:
 
 def left_behind(drive: Driver) -> Any:
     run = load_run(dump_run(drive.run))
-    return [run.frames, run.lineages, run.calls, run.interrupts, run.doubts, drive.run.delays]
+    return [run.frames, run.lineages, run.calls, run.interrupts, run.pending_calls, drive.run.delays]
 
 
 def test_cancel_with_calls_in_doubt_leaves_nothing_behind_and_notes_each() -> None:

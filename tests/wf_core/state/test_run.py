@@ -20,12 +20,12 @@ def test_runs_are_the_same_whatever_is_not_stored_of_them() -> None:
     assert one != other
 
 
-def test_the_doubts_of_a_run_are_those_of_its_frames() -> None:
+def test_the_pending_calls_of_a_run_are_those_of_its_frames() -> None:
     drive = begin(plan({"each": each("say"), "say": node()}), {"items": [1, 2, 3]})
     drive.look()
     drive.deliver("c2")
-    assert drive.run.doubts == {}
+    assert drive.run.pending_calls == {}
     drive.crash()
-    assert list(drive.run.doubts) == ["c1", "c3"]
+    assert list(drive.run.pending_calls) == ["c1", "c3"]
     drive.settle("c1", "failed")
-    assert list(drive.run.doubts) == ["c3"]
+    assert list(drive.run.pending_calls) == ["c3"]
