@@ -3,10 +3,19 @@
 import json
 import subprocess
 import sys
+import time
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
+
+from tests.wf_mcp.execution.sessions.workplace import agent, calling, resumed, saying, started
+from tests.wf_mcp.scripted import ScriptedSource, opened
+from wf_artifacts.stores import open_stores
+
+TURNS = 1000
 
 
 def told(module: str, *arguments: str) -> Any:
@@ -50,3 +59,21 @@ def test_what_is_delivered_in_the_instant_in_which_a_session_comes_to_wait_is_no
     """C44: from another process, while the session is still being put to rest."""
     delivered, answered = told("processes", "many", str(memory_folder))
     assert delivered == answered > 0
+
+
+@pytest.mark.anyio
+@pytest.mark.timeout(120)
+async def test_a_long_session_costs_as_much_a_turn_as_a_short_one(memory_folder: Path) -> None:
+    """D50: a thousand turns: the time of a turn and the bytes of a turn stay what they are."""
+    spent: list[float] = []
+    script = [calling(("echo", {"text": "x" * 100})) for _ in range(TURNS)]
+    async with opened(ScriptedSource(), stores=open_stores(f"file://{memory_folder / 'home'}")) as app:
+        session = await started(app, agent(memory_folder, [*script, saying("Done.")], "echo", max_turns=TURNS + 1))
+        with app.sessions.changes.heard_by(lambda _: spent.append(time.process_time())):
+            assert (await resumed(app, session)).record.status == "answered"
+        events = (await app.stores.sessions.load(session)).events
+    costs = [after - before for before, after in pairwise(spent)]
+    tenth = len(costs) // 10
+    assert median(costs[-tenth:]) <= 1.5 * median(costs[:tenth])
+    sizes = [len(event) for event in events]
+    assert sum(sizes[-tenth:]) <= 1.1 * sum(sizes[10 : 10 + tenth])

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from tests.wf_mcp.execution.sessions.workplace import (
@@ -26,7 +27,7 @@ from wf_artifacts.errors import CallNotFound, SessionBusy, SessionNotFound
 from wf_artifacts.stores import Stores, open_stores
 from wf_core.errors import PersonRequired, WrongAnswerKind
 from wf_core.ids import SessionId
-from wf_core.sessions import Parent
+from wf_core.sessions import Parent, YieldStrategy, check_history
 from wf_mcp.execution.sessions.errors import CallAnswered, CallExpired, RunnerMissing, SessionBlocked
 
 pytestmark = pytest.mark.anyio
@@ -300,3 +301,41 @@ async def test_a_word_that_makes_an_answered_session_go_on_is_kept_while_its_too
             await app.sessions.resume(session)
     async with opened(ScriptedSource(acts={"hold": echo}), stores=stores) as app:
         assert (await resumed(app, session)).record.answer == "So: - hold: it did"
+
+
+async def test_a_model_that_knows_that_a_call_runs_is_told_when_nobody_knows_any_more(tmp_path: Path) -> None:
+    """A1, A2: the process is gone while a call runs in the background; a person's word comes as a further notice."""
+    stores, gate = open_stores("memory://"), Gate()
+    script = [calling("hold", "echo"), saying("It runs."), *[saying("{{results}}")] * 2]
+    snapshot = agent(
+        tmp_path,
+        script,
+        "hold",
+        "echo",
+        rules={"hold": {"tag": "runAsync"}},
+        yield_strategy=YieldStrategy("yieldOnAnyProgress"),
+    )
+    heard = anyio.Event()
+    async with opened(ScriptedSource(acts={"hold": gate, "echo": echo}), stores=stores) as app:
+        session = await started(app, snapshot)
+
+        def hear(session_id: str) -> None:
+            if len(app.sessions.handle(session).live.held.session.turns) == 4:  # type: ignore[union-attr]
+                heard.set()
+
+        with app.sessions.changes.heard_by(hear), anyio.fail_after(5):
+            await app.sessions.resume(session)
+            await heard.wait()
+        waiting = await app.sessions.view(session)
+        assert told(waiting)[0].startswith("hold: This call is still running.")
+        assert waiting.record.pending[0].state == "running"
+    async with opened(ScriptedSource(acts={"hold": echo, "echo": echo}), stores=stores) as app:
+        view = await resumed(app, session)
+        (doubt,) = told(view)
+        assert doubt.startswith("notice hold: Outcome unknown")
+        assert (view.record.status, view.record.answer) == ("answered", doubt.replace("notice", "-", 1))
+        assert (await resumed(app, session)).record == view.record
+        await delivered(app, tokens(view)["hold"], "it did")
+        last = await resumed(app, session)
+    assert (told(last), last.record.answer) == (["notice hold: it did"], "- hold: it did")
+    check_history(last.session.turns[:-1])
