@@ -28,6 +28,12 @@ To write a workflow: read wf://guide/authoring, look at list_capabilities, then 
 create_deployment."""
 """What a client shows its model of this server; clients cut it at 2 KB."""
 
+SESSIONS = """
+
+To hand a task to another agent: start_session, then resume_session. It answers, or waits for calls that are made
+elsewhere: list_pending names them, complete_call delivers a result, and resume_session goes on."""
+"""What is said, too, where agents are configured."""
+
 
 def build_server(
     *, home: Path | None = None, config: Path | None = None, toolsets: Sequence[Toolset] | None = None
@@ -54,7 +60,7 @@ def build_server(
         "wf-mcp",
         title="Durable workflows",
         version=version("wf-mcp"),
-        instructions=INSTRUCTIONS,
+        instructions=INSTRUCTIONS + (SESSIONS if "sessions" in toolsets else ""),
         tools=tools_of(toolsets),
         lifespan=lifespan,
         updates=updates,

@@ -1,7 +1,6 @@
 """The schemas that tools publish, as small as they can be: every conversation of a host pays for them."""
 
 from functools import cache
-from itertools import chain
 from types import UnionType
 from typing import Any, cast, get_args
 
@@ -23,14 +22,18 @@ def of_answer(model: type[BaseModel] | UnionType, *, whole: bool) -> dict[str, A
     """Publish the types of an answer, without the words about it. Several tools may share it: it is not to be changed.
 
     Unless `whole`, records, lists and words are just objects, arrays and text: one tool that shows them in full is
-    enough. An answer that is one of several records is an object with the members of all.
+    enough. Of an answer that is one of several records, what they have in common is published.
     """
     if isinstance(model, UnionType):
-        schemas = [of_answer(record, whole=whole) for record in get_args(model)]
-        members: dict[str, Any] = {}
-        for name, schema in chain.from_iterable(schema["properties"].items() for schema in schemas):
-            members[name] = schema if members.get(name, schema) == schema else {}
-        return {"type": "object", "properties": members}
+        first, *others = (of_answer(record, whole=whole)["properties"] for record in get_args(model))
+        common = {name: schema for name, schema in first.items() if all(name in other for other in others)}
+        return {
+            "type": "object",
+            "properties": {
+                name: schema if all(other[name] == schema for other in others) else {}
+                for name, schema in common.items()
+            },
+        }
     bare = cast("dict[str, Any]", _bare(model.model_json_schema(), whole=whole))
     if not whole:
         bare.pop("$defs", None)

@@ -67,3 +67,17 @@ def test_an_optional_argument_is_published_as_what_may_be_sent() -> None:
         "required": ["name"],
         "additionalProperties": False,
     }
+
+
+class Other(BaseModel):
+    inner: int
+    text: str | None = None
+    more: bool = False
+
+
+def test_of_an_answer_that_is_one_of_several_their_common_members_are_published() -> None:
+    """What they do not agree on may be anything."""
+    published = schemas.of_answer(Answer | Other, whole=False)
+
+    assert published == {"type": "object", "properties": {"inner": {}, "text": {"type": ["string", "null"]}}}
+    assert schemas.of_answer(Answer, whole=False)["properties"]["inner"] == {"type": ["object", "null"]}

@@ -23,7 +23,7 @@ async def list_pending(
     cursor: Cursor = None,
     limit: Limit = 20,
 ) -> PendingList:
-    """List every open question and call that waits for the outside, newest run first.
+    """List every open question and call that waits for the outside: of runs, then of sessions, newest first.
 
     Use it when the user asks what is waiting for an answer or an approval.
     """

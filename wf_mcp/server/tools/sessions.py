@@ -31,12 +31,18 @@ async def start_session(
 
 
 async def step_session(call: ToolCall, session_id: SessionId, wait_seconds: WaitSeconds = 25) -> SessionSummary:
-    """Take one step: ask the model once, or make the calls of its turn up to where they have to wait."""
+    """Take one step: ask the model once, or make the calls of its turn up to where they have to wait.
+
+    Use it instead of resume_session to look at each step before the next is taken.
+    """
     return await operations.step_session(call.app, session_id=session_id, wait_seconds=wait_seconds, caller=call.caller)
 
 
 async def pause_session(call: ToolCall, session_id: SessionId, wait_seconds: WaitSeconds = 25) -> SessionSummary:
-    """Take one step, then leave the session at rest: it does not go on by itself when results come."""
+    """Take one step, then leave the session at rest: it does not go on by itself when results come.
+
+    Use it to stop a session that resume_session lets go on; resume_session lets it go on again.
+    """
     return await operations.pause_session(
         call.app, session_id=session_id, wait_seconds=wait_seconds, caller=call.caller
     )
@@ -59,7 +65,10 @@ async def resume_session(
 
 
 async def run_isolated(call: ToolCall, session_id: SessionId, wait_seconds: WaitSeconds = 25) -> SessionSummary:
-    """Carry out the calls of a session that wait for isolation, each in a sandbox of its own."""
+    """Carry out the calls of a session that wait for isolation, each in a sandbox of its own.
+
+    Use it when pending_calls name calls that await "isolated". Then resume_session goes on.
+    """
     return await operations.run_isolated(call.app, session_id=session_id, wait_seconds=wait_seconds, caller=call.caller)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from wf_core.schemas import compile_schema
 from wf_mcp.server.tool import WorkflowTool
-from wf_mcp.server.tools import TOOLSETS, tools_of
+from wf_mcp.server.tools import TOOLSETS, default_toolsets, tools_of
 
 TOOLS = tools_of(TOOLSETS)
 every_tool = pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
@@ -27,12 +27,9 @@ def listed(tool: WorkflowTool) -> dict[str, Any]:
     }
 
 
-def test_all_tools_together_cost_a_host_little() -> None:
-    """At most 25 tools and 25 kB of tools/list."""
-    assert len(TOOLS) <= 25
-    assert (
-        len(json.dumps([listed(tool) for tool in TOOLS], separators=(",", ":"), ensure_ascii=False).encode()) < 25_000
-    )
+def size(tools: list[WorkflowTool]) -> int:
+    """Give the bytes of tools/list."""
+    return len(json.dumps([listed(tool) for tool in tools], separators=(",", ":"), ensure_ascii=False).encode())
 
 
 @every_tool
@@ -83,8 +80,25 @@ def test_hosts_are_told_which_tools_to_keep_at_hand_and_which_needs_a_person() -
 
 
 def test_a_toolset_has_tools_of_its_own() -> None:
-    runs, authoring = ({tool.name for tool in tools_of([name])} for name in TOOLSETS)
+    runs, authoring, sessions = ({tool.name for tool in tools_of([name])} for name in TOOLSETS)
 
+    assert {"start_session", "resume_session", "run_isolated"} <= sessions
     assert {"run_deployment", "resume_run", "list_pending"} <= runs
     assert {"validate_workflow", "create_deployment", "list_capabilities"} <= authoring
     assert not runs & authoring
+    assert not sessions & (runs | authoring)
+
+
+def test_sessions_are_a_default_only_where_there_is_an_agent() -> None:
+    assert default_toolsets(agents=True) == TOOLSETS
+    assert default_toolsets(agents=False) == ("runs", "authoring")
+    assert "complete_call" in {tool.name for tool in tools_of(["runs"])}
+
+
+def test_what_a_server_offers_by_default_costs_a_host_little() -> None:
+    """At most 25 tools and 25 kB of tools/list by default; with agents there are the sessions' seven more."""
+    default = tools_of(default_toolsets(agents=False))
+    assert len(default) <= 25
+    assert size(default) < 25_000
+    assert len(TOOLS) == len(default) + 7
+    assert size(TOOLS) < 33_000
