@@ -42,6 +42,8 @@ class TrackedCall:
     """Why it was deferred, for whoever is asked; kept afterwards."""
     released: bool = False
     """Whether it is carried out here, whatever its disposition says: a person allowed it, or its runner took it up."""
+    doubted: bool = False
+    """Whether the model was told that nobody knows what became of it; kept afterwards."""
 
 
 FINAL: Final[frozenset[CallState]] = frozenset({"completed", "failed", "expired"})

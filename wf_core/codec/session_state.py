@@ -4,6 +4,7 @@ What is written is `wf_core.sessions.forms`. Every form has one spelling here; t
 enters.
 """
 
+from collections.abc import Mapping
 from typing import Any, cast, get_args
 
 from wf_core.calls.policy import AppliedPolicy, ToolCall
@@ -100,6 +101,7 @@ def read_tracked(value: object, where: str) -> TrackedCall:
             continuation_token=fields.maybe(str, "continuation_token"),
             reason=fields.maybe(str, "reason"),
             released=fields.of(bool, "released"),
+            doubted=fields.of(bool, "doubted"),
         )
     if (call.result is None) == (call.state in FINAL):
         raise corrupt(f"{where}.result", f"does not go with the state {call.state}")
@@ -172,6 +174,7 @@ def _read_notice(value: object, where: str) -> Notice:
             fields.of(str, "call_id"),
             fields.of(str, "name"),
             read_stored_result(fields.any("result"), f"{where}.result"),
+            fields.of(bool, "held"),
         )
 
 
@@ -187,10 +190,11 @@ def _check(session: Session, where: str) -> None:
         promised = check_turns(session.turns)
     except BrokenHistory as bad:
         raise corrupt(f"{where}.{bad.details['where']}", str(bad.details["reason"])) from bad
-    owed = [*session.held, *(notice.call_id for notice in session.notices)]
+    owed = [*session.held, *(notice.call_id for notice in session.notices if not notice.held)]
     if sorted(owed) != sorted(promised):
         raise corrupt(f"{where}.held", "and the notices are not those of the placeholders that were shown")
     last = session.turns[-1]
+    _check_doubts(session, promised, where)
     open_states = [call.state for call in session.held.values()]
     if any(state in FINAL for state in open_states):
         raise corrupt(f"{where}.held", "holds a call that has ended")
@@ -204,3 +208,21 @@ def _check(session: Session, where: str) -> None:
         raise corrupt(where, "holds back what should have been told")
     if session.attachments and not session.queries:
         raise corrupt(f"{where}.attachments", "belong to no words")
+
+
+def _check_doubts(session: Session, promised: Mapping[str, bool], where: str) -> None:
+    """Refuse doubts of which the model is told twice, or never, or that nobody had."""
+    shown = [call_id for call_id, doubted in promised.items() if doubted]
+    waiting = [notice.call_id for notice in session.notices if notice.held]
+    if len({*shown, *waiting}) < len(shown) + len(waiting):
+        raise corrupt(f"{where}.notices", "say again that nobody knows what became of a call")
+    told = {*waiting, *(call_id for call_id in shown if call_id in session.held)}
+    doubted = {call.id for call in session.held.values() if call.doubted}
+    in_doubt = {call.id for call in session.held.values() if call.state == "in_doubt"}
+    if not told | in_doubt <= doubted:
+        raise corrupt(f"{where}.held", "does not say of which calls the model was told that nobody knows")
+    last = session.turns[-1]
+    if isinstance(last, PartialUserTurn) and any(call.doubted for call in last.calls):
+        raise corrupt(f"{where}.turns", "end with a call of which the model was told nothing yet")
+    if waiting and not isinstance(last, PartialUserTurn):
+        raise corrupt(f"{where}.notices", "hold back what should have been told")

@@ -28,7 +28,7 @@ from wf_core.sessions.events import (
 )
 from wf_core.sessions.finding import find_call, open_calls, turn_id
 from wf_core.sessions.models import LlmTurn, PartialUserTurn, Session, UserTurn
-from wf_core.sessions.settling import hold_calls, join_queued, settle
+from wf_core.sessions.settling import doubt_held, hold_calls, join_queued, settle
 from wf_core.sessions.tokens import token_of
 
 NOT_ANSWERED = "Nobody answered this call in time; it was given up."
@@ -61,7 +61,7 @@ def apply(session: Session, event: Event) -> None:
 
 
 def take_over(session: Session) -> None:
-    """Put every running call where its process' death leaves it."""
+    """Put every running call where its process' death leaves it, and have the model told of it."""
     for call in open_calls(session):
         if call.state == "running":
             tool = session.agent.tool(call.name)
@@ -69,6 +69,7 @@ def take_over(session: Session) -> None:
             advance(call, "wake" if repeatable else "doubt")
             if not repeatable and call.continuation_token is None:
                 call.continuation_token = token_of(session, call.id)
+    doubt_held(session)
 
 
 def require_askable(session: Session) -> None:

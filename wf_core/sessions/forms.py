@@ -69,6 +69,7 @@ def tracked_to_json(call: TrackedCall) -> Json:
         "continuation_token": call.continuation_token,
         "reason": call.reason,
         "released": call.released,
+        "doubted": call.doubted,
     }
 
 
@@ -97,8 +98,13 @@ def attachment_to_json(attachment: Attachment) -> Json:
 
 
 def notice_to_json(notice: Notice) -> Json:
-    """Write a result that came later."""
-    return {"call_id": notice.call_id, "name": notice.name, "result": result_to_json(notice.result)}
+    """Write what came later."""
+    return {
+        "call_id": notice.call_id,
+        "name": notice.name,
+        "result": result_to_json(notice.result),
+        "held": notice.held,
+    }
 
 
 def usage_to_json(usage: Usage) -> Json:

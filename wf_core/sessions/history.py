@@ -14,7 +14,8 @@ def check_history(turns: Sequence[Turn]) -> None:
     """Demand that turns alternate, begin and end with the user's, and that each call has exactly one result.
 
     Results stand in the turn after their calls, in call order and nowhere else; provider ids are not empty and each is
-    used once; a notice follows its placeholder, once. Meant for tests and for fake models: it reads the whole history.
+    used once; a notice follows its placeholder, once, and before it at most one that says that nobody knows. Meant for
+    tests and for fake models: it reads the whole history.
 
     Raises:
         BrokenHistory: naming the first place.
@@ -24,16 +25,17 @@ def check_history(turns: Sequence[Turn]) -> None:
         raise _broken(len(turns) - 1, "a model is asked with a user turn")
 
 
-def check_turns(turns: Sequence[Turn]) -> list[str]:
+def check_turns(turns: Sequence[Turn]) -> dict[str, bool]:
     """Demand the same of turns that may end with an answer or a partial turn.
 
-    Gives the ids of the calls whose placeholder was shown and whose notice was not, in order.
+    Gives the ids of the calls whose placeholder was shown and whose result was not, in order, and for each whether a
+    notice said that nobody knows what became of it.
 
     Raises:
         BrokenHistory: naming the first place.
     """
     seen: set[str] = set()
-    promised: dict[str, None] = {}
+    promised: dict[str, bool] = {}
     asked: tuple[ToolCall, ...] = ()
     for index, turn in enumerate(turns):
         if turn.id != f"t{index}":
@@ -50,7 +52,7 @@ def check_turns(turns: Sequence[Turn]) -> list[str]:
                 _check_partial(index, turn, asked, last=index == len(turns) - 1)
     if turns and isinstance(turns[-1], LlmTurn) and asked:
         raise _broken(len(turns) - 1, "its calls have no turn")
-    return list(promised)
+    return promised
 
 
 def _check_ids(index: int, calls: tuple[ToolCall, ...], seen: set[str]) -> None:
@@ -60,15 +62,20 @@ def _check_ids(index: int, calls: tuple[ToolCall, ...], seen: set[str]) -> None:
         seen.add(call.provider_call_id)
 
 
-def _check_user_turn(index: int, turn: UserTurn, asked: tuple[ToolCall, ...], promised: dict[str, None]) -> None:
+def _check_user_turn(index: int, turn: UserTurn, asked: tuple[ToolCall, ...], promised: dict[str, bool]) -> None:
     given = [(placed.call_id, placed.provider_call_id, placed.name) for placed in turn.results]
     if given != _named(index, asked):
         raise _broken(index, "its results are not those of the calls before it, one each, in call order")
     for notice in turn.notices:
         if notice.call_id not in promised:
             raise _broken(index, f"nobody was promised the notice of {notice.call_id}")
-        del promised[notice.call_id]
-    promised |= {placed.call_id: None for placed in turn.results if placed.held}
+        if not notice.held:
+            del promised[notice.call_id]
+        elif promised[notice.call_id]:
+            raise _broken(index, f"it says again that nobody knows what became of {notice.call_id}")
+        else:
+            promised[notice.call_id] = True
+    promised |= {placed.call_id: False for placed in turn.results if placed.held}
 
 
 def _check_partial(index: int, turn: PartialUserTurn, asked: tuple[ToolCall, ...], *, last: bool) -> None:

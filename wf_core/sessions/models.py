@@ -99,11 +99,13 @@ class PlacedResult:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """The result of a call that the model was told to wait for."""
+    """What became of a call that the model was told to wait for."""
 
     call_id: str
     name: str
     result: ToolResult
+    held: bool = False
+    """Whether this only says that nobody knows: the process that ran it is gone. The result still comes, once."""
 
 
 @dataclass(frozen=True, slots=True)

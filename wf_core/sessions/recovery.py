@@ -19,7 +19,10 @@ class Recovered:
 
 
 def recover(session: Session) -> Recovered:
-    """Take over a session: calls that were running are ready again where their tool is repeatable, else in doubt."""
+    """Take over a session: calls that were running are ready again where their tool is repeatable, else in doubt.
+
+    A model that was told that a call in doubt runs is told otherwise, once; the call's result may still come.
+    """
     running = [call for call in open_calls(session) if call.state == "running"]
     if not running:
         return Recovered()

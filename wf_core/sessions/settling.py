@@ -43,7 +43,10 @@ def hold_calls(session: Session) -> None:
             "The model cannot be asked now: there is no partial turn, or one of its calls is ready or deferred.",
             hint="Ask the session what is to be done next.",
         )
-    session.held |= {call.id: call for call in last.calls if call.state not in FINAL}
+    for call in last.calls:
+        if call.state not in FINAL:
+            session.held[call.id] = call
+            call.doubted = call.state == "in_doubt"
     place_turn(session, last.id, tuple(_placed(call) for call in last.calls))
 
 
@@ -53,25 +56,46 @@ def holdable(session: Session) -> bool:
     return isinstance(last, PartialUserTurn) and not any(call.state in ("ready", "deferred") for call in last.calls)
 
 
+def doubt_held(session: Session) -> None:
+    """Tell the model of each held call in doubt that nobody knows what became of it, where it was told otherwise.
+
+    Nobody asks it just now: a user turn that has no answer yet tells it.
+    """
+    doubtful = [call for call in session.held.values() if call.state == "in_doubt" and not call.doubted]
+    for call in doubtful:
+        call.doubted = True
+        session.notices.append(Notice(call.id, call.name, text_result(OUTCOME_UNKNOWN), held=True))
+    if doubtful and isinstance(session.turns[-1], UserTurn):
+        join_queued(session)
+    settle(session)
+
+
 def join_queued(session: Session) -> None:
     """Put what waits to be told into the last turn, which is the user's and has no answer yet.
 
-    A placeholder in it was shown to nobody: the result takes its place where it is there by now.
+    What is in it was shown to nobody: what is known by now takes the place of a placeholder, and of a notice that says
+    that nobody knows.
     """
     last = session.turns[-1]
     if not isinstance(last, UserTurn):
         raise AssertionError("words join a user turn")
     told = _told(session, last.id)
-    ended = {notice.call_id: notice.result for notice in told.notices}
-    here = {placed.call_id for placed in last.results if placed.call_id in ended}
+    known = {notice.call_id: notice for notice in told.notices}
+    here = {placed.call_id for placed in last.results if placed.call_id in known}
+    queries = [words for words in (last.query, told.query) if words is not None]
     session.turns[-1] = replace(
         last,
         results=tuple(
-            replace(placed, result=ended[placed.call_id], held=False) if placed.call_id in here else placed
+            replace(placed, result=known[placed.call_id].result, held=known[placed.call_id].held)
+            if placed.call_id in here
+            else placed
             for placed in last.results
         ),
-        query="\n\n".join(words for words in (last.query, told.query) if words is not None),
-        notices=last.notices + tuple(notice for notice in told.notices if notice.call_id not in here),
+        query="\n\n".join(queries) if queries else None,
+        notices=(
+            *(notice for notice in last.notices if notice.call_id not in known),
+            *(notice for notice in told.notices if notice.call_id not in here),
+        ),
         attachments=last.attachments + told.attachments,
     )
 
@@ -95,6 +119,7 @@ def _told(session: Session, id: str) -> UserTurn:
 def _notice_ended(session: Session) -> None:
     for call in [call for call in session.held.values() if call.state in FINAL]:
         del session.held[call.id]
+        session.notices = [notice for notice in session.notices if notice.call_id != call.id]
         session.notices.append(Notice(call.id, call.name, _result(call)))
 
 

@@ -167,7 +167,7 @@ def _disposition(waiting: PendingCall) -> str:
 
 def _result(sign: str, given: dict[str, Any]) -> Text:
     result: dict[str, Any] = given["result"]
-    style = "red" if result.get("error") else "green"
+    style = "yellow" if given["held"] else "red" if result.get("error") else "green"
     return Text.assemble((sign, style), f"{given['name']} ", (_short(result.get("content", result)), "dim"))
 
 

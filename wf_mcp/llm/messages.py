@@ -129,8 +129,11 @@ def _words(turn: UserTurn, *, media: bool) -> Iterator[UserPromptPart]:
 
 
 def _notice(notice: Notice, *, media: bool) -> Iterator[UserContent]:
-    ended = "failed" if notice.result.error else "has ended"
     first, *rest = _contents(notice.result.content, media=media)
+    if notice.held and isinstance(first, str):
+        yield f"The earlier call {notice.call_id} of {notice.name} is in doubt.\n{first}"
+        return
+    ended = "failed" if notice.result.error else "has ended"
     opening = f"The earlier call {notice.call_id} of {notice.name} {ended}."
     if isinstance(first, str):
         yield f"{opening} Its result:\n{first}"

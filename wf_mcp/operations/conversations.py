@@ -58,7 +58,12 @@ def _placed(placed: PlacedResult) -> dict[str, Any]:
 
 
 def _notice(notice: Notice) -> dict[str, Any]:
-    return {"call_id": notice.call_id, "name": notice.name, "result": _result(notice.result)}
+    return {
+        "call_id": notice.call_id,
+        "name": notice.name,
+        "result": _result(notice.result),
+        "held": notice.held,
+    }
 
 
 def _result(result: ToolResult) -> JsonValue:

@@ -92,7 +92,7 @@ def shown(state: Any) -> None:
     state["turns"].append({"kind": "partial", "id": "t6", "calls": [{**state["held"][0], **OPEN_CALL}]})
 
 
-CALL = {"name": "write", "arguments": {}, "provider_call_id": "z", "capability": "ops.write"}
+CALL: dict[str, Any] = {"name": "write", "arguments": {}, "provider_call_id": "z", "capability": "ops.write"}
 OPEN_CALL = {
     "id": "t6.0",
     "provider_call_id": "z",

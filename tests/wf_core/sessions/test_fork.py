@@ -8,7 +8,22 @@ from tests.wf_core.conversations import Replayed, call, calls, start, states
 from wf_core.calls.results import text_result
 from wf_core.codec.sessions import dump_session
 from wf_core.errors import IllegalTransition
-from wf_core.sessions import Delivered, Parent, answer, begin, complete, defer, fork, hold, say, token_of, wake_session
+from wf_core.sessions import (
+    AskModel,
+    Delivered,
+    Parent,
+    UserTurn,
+    answer,
+    begin,
+    complete,
+    defer,
+    fork,
+    hold,
+    next_action,
+    say,
+    token_of,
+    wake_session,
+)
 from wf_core.sessions import start as start_session
 from wf_core.sessions.events import Started
 from wf_core.sessions.journal import record
@@ -33,7 +48,7 @@ def test_open_calls_keep_their_place_and_get_other_tokens() -> None:
 
 def test_held_calls_and_waiting_words_come_along() -> None:
     held = Replayed(start())
-    held.do(answer, "", [call("build"), call("build")])
+    held.do(answer, "", [call("build"), call("watch")])
     held.do(begin, ["t2.0", "t2.1"])
     held.do(hold)
     held.do(complete, "t2.0", text_result("built"))
@@ -41,8 +56,24 @@ def test_held_calls_and_waiting_words_come_along() -> None:
     other = Replayed(fork(held.session, id="sess_2", seed="another"))
     assert other.session.notices == held.session.notices
     assert other.session.queries == ["And?"]
-    assert [one.state for one in other.session.held.values()] == ["in_doubt"]
+    assert [one.state for one in other.session.held.values()] == ["ready"]
     assert held.session.held["t2.1"].state == "running"
+
+
+def test_the_model_of_a_fork_is_told_that_nobody_knows_of_what_ran() -> None:
+    """What runs is the original's, and its result comes to that one."""
+    held = Replayed(start())
+    held.do(answer, "", [call("build")])
+    held.do(begin, ["t2.0"])
+    held.do(hold)
+    held.do(answer, "It is being built.")
+    other = Replayed(fork(held.session, id="sess_2", seed="another"))
+    assert len(held.session.turns) == 4
+    told = other.session.turns[-1]
+    assert isinstance(told, UserTurn)
+    assert [(notice.call_id, notice.held) for notice in told.notices] == [("t2.0", True)]
+    assert [one.state for one in other.session.held.values()] == ["in_doubt"]
+    assert isinstance(next_action(other.session), AskModel)
 
 
 def test_a_fork_has_one_event_and_no_parent() -> None:

@@ -42,7 +42,7 @@ def test_a_turn_says_its_kind() -> None:
                 "held": True,
             }
         ],
-        "notices": [{"call_id": "t0.0", "name": "build", "result": {"type": "text", "content": "done"}}],
+        "notices": [{"call_id": "t0.0", "name": "build", "result": {"type": "text", "content": "done"}, "held": False}],
         "attachments": [{"mime_type": "text/plain", "base64_data": "AAAA", "filename": None}],
     }
     assert turn_to_json(LlmTurn("t1", "Hi.", (), Usage(1, 2)))["usage"] == {"input_tokens": 1, "output_tokens": 2}

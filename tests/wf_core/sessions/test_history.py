@@ -38,8 +38,20 @@ def history() -> list[Any]:
 def test_what_transitions_make_is_well_formed() -> None:
     turns = history()
     check_history(turns)
-    assert check_turns(turns) == []
-    assert check_turns(turns[:4]) == ["t2.1"]
+    assert check_turns(turns) == {}
+    assert check_turns(turns[:4]) == {"t2.1": False}
+
+
+def test_a_notice_that_says_that_nobody_knows_leaves_its_promise_open() -> None:
+    *turns, told = history()
+    doubt = UserTurn("t4", notices=(replace(told.notices[0], held=True),))
+    turns += [doubt, LlmTurn("t5", "Well.")]
+    assert check_turns(turns) == {"t2.1": True}
+    check_history([*turns, replace(told, id="t6")])
+    with pytest.raises(BrokenHistory, match="again"):
+        check_history([*turns, replace(doubt, id="t6")])
+    with pytest.raises(BrokenHistory, match="nobody was promised"):
+        check_history([*turns, replace(told, id="t6"), LlmTurn("t7", ""), replace(doubt, id="t8")])
 
 
 def broken(index: int, turn: Turn) -> list[Turn]:

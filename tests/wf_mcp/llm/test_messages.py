@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from tests.wf_mcp.llm.asking import AGENT, WORD_COUNT, asking
-from wf_core.sessions.models import PartialUserTurn, UserTurn
+from wf_core.calls.results import text_result
+from wf_core.sessions.models import Notice, PartialUserTurn, UserTurn
 from wf_mcp.llm.messages import has_files, messages, safe_name, tools
 
 
@@ -24,6 +25,16 @@ def test_the_same_conversation_reads_the_same_after_more_was_said() -> None:
 def test_words_that_are_none_are_still_a_message() -> None:
     told = messages(asking(UserTurn("t0", "  ")))
     assert told[0].parts[0].content == "(no words)"  # type: ignore[union-attr]
+
+
+def test_a_notice_says_whether_a_call_has_ended_or_nobody_knows() -> None:
+    unknown = Notice("t2.0", "build", text_result("Outcome unknown: …"), held=True)
+    ended = Notice("t2.1", "build", text_result("built"))
+    told = messages(asking(UserTurn("t4", notices=(unknown, ended))))
+    assert told[0].parts[0].content == (  # type: ignore[union-attr]
+        "The earlier call t2.0 of build is in doubt.\nOutcome unknown: …\n\n"
+        "The earlier call t2.1 of build has ended. Its result:\nbuilt"
+    )
 
 
 @pytest.mark.parametrize("schema", [True, {}, {"properties": {"a": {}}}, {"type": ["object", "null"]}])
