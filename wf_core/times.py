@@ -23,9 +23,9 @@ def parse_iso(text: str) -> datetime:
         ValueError: the text is not such a time.
     """
     try:
-        moment = datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
+        moment = datetime.fromisoformat(text)
     except ValueError:
         moment = None
-    if moment is None or iso(moment) != text:
+    if moment is None or moment.tzinfo is not UTC or iso(moment) != text:
         raise ValueError(f"{text!r} is not a time like 2026-11-30T10:00:00.000Z")
     return moment
