@@ -1,11 +1,14 @@
 """Fixtures of the stories: a workplace for each protocol era, and the upstream servers that nobody here wrote."""
 
+from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.stories import upstreams
-from tests.stories.workplace import Era, Workplace
+from tests.stories.desk import Answer, Desk
+from tests.stories.workplace import Era, Workplace, serving
 
 
 @pytest.fixture(params=["2025-11-25", "2026-07-28"])
@@ -18,6 +21,26 @@ def era(request: pytest.FixtureRequest) -> Era:
 def workplace(tmp_path: Path) -> Workplace:
     """Give a folder to a story that is the same in both eras."""
     return Workplace(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[Path, str]]:
+    """One server on HTTP for all stories that do not have to kill theirs: its folder and its URL."""
+    folder = tmp_path_factory.mktemp("office")
+    with serving(Desk(folder, []).place) as url:
+        yield folder, url
+
+
+@pytest.fixture
+def office(standing: tuple[Path, str]) -> Callable[..., Desk]:
+    """Take a desk in the folder of the server that stands: `office([answers…], rules={…}, maxTurns=2)`."""
+    folder, url = standing
+
+    def take(answers: list[Answer], rules: dict[str, dict[str, Any]] | None = None, **fields: Any) -> Desk:
+        given = {} if rules is None else {"rules": rules}
+        return Desk(folder, answers, fields=fields, url=url, **given)
+
+    return take
 
 
 @pytest.fixture(scope="session")

@@ -7,8 +7,8 @@ import socket
 import subprocess
 import sys
 import sysconfig
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -170,6 +170,21 @@ class Server:
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to the server that was started last."""
         os.kill(int((self.workplace.folder / "server.pid").read_text(encoding="utf-8")), number)
+
+
+@contextmanager
+def serving(workplace: Workplace) -> Generator[str]:
+    """Let a server on HTTP stand for as long as the block; give its URL."""
+    with socket.create_server(("127.0.0.1", 0)) as reserved:
+        port: int = reserved.getsockname()[1]
+    command = ["/bin/sh", "-c", _START, WF_MCP, "--http", f"127.0.0.1:{port}"]
+    environment = {**os.environ, "WF_HOME": str(workplace.home), **workplace.environment}
+    with subprocess.Popen(command, cwd=workplace.folder, env=environment) as process:
+        try:
+            anyio.run(until, lambda: _listens(port))
+            yield f"http://127.0.0.1:{port}/mcp"
+        finally:
+            process.terminate()
 
 
 async def until(happened: Callable[[], bool]) -> None:
