@@ -19,6 +19,7 @@ _DATED_LENGTH = 36  # base32 characters for 48 bits of time and 128 random bits
 _DATED = rf"[0-9A-F][{_CROCKFORD}]{{{_DATED_LENGTH - 1}}}"
 _RUN_ID = re.compile(f"run_{_DATED}")
 _SESSION_ID = re.compile(f"sess_{_DATED}")
+_CALL_TOKEN = re.compile(r"call_([0-9A-Z]+)_(c[1-9][0-9]*)")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 _COMPARED_LENGTH = 128
@@ -56,6 +57,19 @@ def session_id(now: datetime, random_bits: int) -> SessionId:
 def is_session_id(text: str) -> bool:
     """Tell whether `session_id` can have made a text."""
     return _SESSION_ID.fullmatch(text) is not None
+
+
+def call_token(run_id: str, call_id: str) -> str:
+    """Name a call of a run to the outside. Tokens of sessions have no second underscore."""
+    return f"call_{run_id.removeprefix('run_')}_{call_id}"
+
+
+def read_call_token(token: str) -> tuple[RunId, str] | None:
+    """Give the run and the call that a token names; None where `call_token` cannot have made it."""
+    match = _CALL_TOKEN.fullmatch(token)
+    if match is None or not is_run_id(f"run_{match[1]}"):
+        return None
+    return RunId(f"run_{match[1]}"), match[2]
 
 
 def base32(number: int, length: int) -> str:

@@ -16,6 +16,7 @@ from wf_artifacts.stores import Stores, open_stores
 from wf_core.ids import RUN_ID_RANDOM_BITS
 from wf_mcp.config import Config, InvalidConfig, Redactor, load_config
 from wf_mcp.execution.means import Means
+from wf_mcp.execution.runners import deployment_runners
 from wf_mcp.execution.runs import RunDriver
 from wf_mcp.execution.sessions.driver import SessionDriver
 from wf_mcp.execution.sessions.opening import session_means
@@ -63,7 +64,15 @@ class App:
             SourceRegistry.open(settings, redactor, environ=environ, clock=time) as registry,
             anyio.create_task_group() as tasks,
         ):
-            means = Means(stores.runs, registry, time, _CHANCE.random, settings.max_bytes)
+            means = Means(
+                stores.runs,
+                registry,
+                time,
+                _CHANCE.random,
+                settings.max_bytes,
+                cache=stores.cache,
+                runner=deployment_runners(settings, redactor, environ=environ),
+            )
             runs = RunDriver(means, tasks, lambda: secrets.randbits(RUN_ID_RANDOM_BITS))
             outside = session_means(stores, registry, settings, redactor, environ=environ, clock=time)
             try:

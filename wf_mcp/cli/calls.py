@@ -35,7 +35,7 @@ def list_calls(
     limit: Annotated[int, typer.Option(help="How many, at most 100.")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """List the calls that wait for a person's word, newest run first."""
+    """List the calls that wait for a word from outside, newest run first."""
     page = operate(
         context,
         lambda wf: pending.list_pending(wf, run_id=run, only="call", cursor=cursor, limit=limit, caller=LOCAL_PERSON),
@@ -56,7 +56,9 @@ def complete(
     context: typer.Context,
     token: Token,
     result: Annotated[str, typer.Argument(metavar="RESULT", help="What the call gave: JSON, @FILE, or -.")],
-    outcome: Annotated[str, typer.Option("--outcome", help="Which of the capability's outcomes it was.")] = "ok",
+    outcome: Annotated[
+        str | None, typer.Option("--outcome", help="Which of the capability's outcomes it was (default: ok).")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Say that the call was carried out and gave RESULT; the run goes on as if it had just come."""
@@ -93,8 +95,23 @@ def fail(
 
 
 @app.command()
+def approve(context: typer.Context, token: Token, as_json: AsJson = False) -> None:
+    """Allow a call that waits for a person's approval; a run makes it at once. `wf calls fail` refuses it."""
+
+    async def action(wf: App, progress: Ticker) -> RunSummary | SessionSummary:
+        return await operations.approve_call(
+            wf, token=token, wait_seconds=WAIT_SECONDS, caller=LOCAL_PERSON, progress=progress
+        )
+
+    _settle(context, token, action, as_json=as_json)
+
+
+@app.command()
 def retry(context: typer.Context, token: Token, as_json: AsJson = False) -> None:
-    """Make the call again. If it was carried out after all, it is carried out twice."""
+    """Make the call again. If it was carried out after all, it is carried out twice.
+
+    A call that found no runner is tried again, and one whose callee goes on elsewhere asks it again.
+    """
 
     async def action(wf: App, progress: Ticker) -> RunSummary | SessionSummary:
         return await operations.retry_call(

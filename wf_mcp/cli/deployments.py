@@ -1,12 +1,13 @@
 """`wf deployments`: artifact versions bound to sources, ready to run."""
 
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from wf_mcp.app import App
+from wf_mcp.cli.documents import read_json
 from wf_mcp.cli.operate import guard, operate, ticker
 from wf_mcp.cli.output import AsJson, diagnostic, facts, show, table, when
 from wf_mcp.errors import InvalidArgument
@@ -33,11 +34,18 @@ def create(
         Durability,
         typer.Option(help="What a crash leaves of a run: every step, or where it stood at its last stop (faster)."),
     ] = "steps",
+    call_policy: Annotated[
+        str | None,
+        typer.Option(
+            metavar="JSON", help="Which calls are left to the outside, isolated, cached or limited: JSON, @FILE, or -."
+        ),
+    ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Take the place of a deployment of this id.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Make an artifact version runnable under a name."""
     bindings = guard(lambda: _bindings(bind or []), as_json=as_json)
+    policy = guard(lambda: _policy(call_policy), as_json=as_json)
 
     async def action(wf: App) -> DeploymentView:
         async with ticker("asking the sources"):
@@ -48,6 +56,7 @@ def create(
                 version=version,
                 bindings=bindings,
                 durability=durability,
+                call_policy=policy,
                 replace=replace,
             )
 
@@ -94,6 +103,15 @@ def _bindings(pairs: list[str]) -> dict[str, str]:
     return bindings
 
 
+def _policy(text: str | None) -> dict[str, Any] | None:
+    if text is None:
+        return None
+    document = read_json(text, name="--call-policy")
+    if not isinstance(document, dict):
+        raise InvalidArgument("--call-policy is no object.", hint='Write {"rules": [{"tool": …, "disposition": …}]}.')
+    return cast("dict[str, Any]", document)
+
+
 def _rows(page: DeploymentList) -> RenderableType:
     return table(
         ("deployment", "runs", "bindings", "changed"),
@@ -117,6 +135,7 @@ def _whole(found: DeploymentView) -> RenderableType:
                 ("deployment", found.deployment_id),
                 ("runs", f"{found.artifact_id} {found.artifact_version}"),
                 ("bindings", ", ".join(f"{name}={source}" for name, source in found.bindings.items()) or None),
+                ("calls", "by its call policy" if found.call_policy is not None else None),
                 ("stored", "after each step" if found.durability == "steps" else "at each stop"),
                 ("runnable", Text("yes", style="green") if found.runnable else Text("no", style="red")),
                 ("run it", f"wf runs start {found.deployment_id} --input JSON" if found.runnable else None),

@@ -37,7 +37,7 @@ def summary(run: RunSummary) -> RenderableType:
         )
     parts += [diagnostic(found) for found in run.diagnostics]
     parts += [question(asked) for asked in run.interrupts]
-    parts += [call(doubted) for doubted in run.pending_calls]
+    parts += [call(waiting) for waiting in run.pending_calls]
     if run.interrupts and run.resume_readiness == "ready":
         parts.append(Text.assemble(("answer it: ", "dim"), f"wf runs resume {run.run_id}"))
     return Group(*parts)
@@ -60,30 +60,47 @@ def question(asked: InterruptView) -> RenderableType:
     )
 
 
-def call(doubted: PendingCall) -> RenderableType:
-    """Show a call in doubt, and what can be said of it."""
-    fields = [(name, as_text(value)) for name, value in _fields(doubted.arguments)]
+def call(waiting: PendingCall) -> RenderableType:
+    """Show a call of a run that waits, and what can be said of it."""
+    fields = [(name, as_text(value)) for name, value in _fields(waiting.arguments)]
+    doubtful = waiting.state == "in_doubt"
     body = Group(
-        Text(doubted.reason or "", style="dim"),
+        Text(waiting.reason or "", style="dim"),
         facts(
             (
-                ("capability", doubted.capability),
-                ("step", "/".join(doubted.path)),
-                ("began", f"{doubted.since} ({when(doubted.since)})"),
+                ("capability", waiting.capability),
+                ("step", "/".join(waiting.path)),
+                ("began" if doubtful else "waits since", f"{waiting.since} ({when(waiting.since)})"),
+                ("until", waiting.expires_at),
                 ("arguments", facts(fields) if fields else Text("none", style="dim")),
             )
         ),
-        Text("\nFind out whether it was carried out, then say so:"),
-        facts(
-            (
-                ("it was, and gave", f"wf calls complete {doubted.token} RESULT"),
-                ("it failed", f"wf calls fail {doubted.token}"),
-                ("make it again", f"wf calls retry {doubted.token}"),
-            )
-        ),
+        Text("\nFind out whether it was carried out, then say so:" if doubtful else "\nThen say so:"),
+        facts(_answers(waiting)),
     )
-    title = Text.assemble((f" {doubted.step_id} ", "bold"), ("called, and nobody knows what became of it ", ""))
-    return Panel(body, title=title, title_align="left", border_style="red", expand=False)
+    title = Text.assemble((f" {waiting.step_id} ", "bold"), f"called, and {_AWAITED[waiting.awaits or 'in_doubt']} ")
+    return Panel(body, title=title, title_align="left", border_style="red" if doubtful else "yellow", expand=False)
+
+
+_AWAITED = {
+    "deferred": "somebody outside is to do it",
+    "approval": "a person is to allow it",
+    "isolated": "there is no runner for it",
+    "callee": "it goes on elsewhere",
+    "in_doubt": "nobody knows what became of it",
+}
+
+
+def _answers(waiting: PendingCall) -> Iterable[tuple[str, str]]:
+    """Give what can be said of a call, and how."""
+    if waiting.awaits == "approval":
+        yield "allow it", f"wf calls approve {waiting.token}"
+        yield "refuse it", f"wf calls fail {waiting.token}"
+        return
+    yield "it was, and gave", f"wf calls complete {waiting.token} RESULT"
+    yield "it failed", f"wf calls fail {waiting.token}"
+    if waiting.awaits != "deferred":
+        yield "ask it again" if waiting.awaits == "callee" else "make it again", f"wf calls retry {waiting.token}"
 
 
 def trace(page: TracePage) -> RenderableType:
@@ -136,8 +153,11 @@ def _asks(entry: TraceEntry) -> bool:
     return entry.outcome is None and entry.error is None
 
 
+_SPEAKERS = {"person": "a person", "outside": "from outside", "callee": "its callee", "time": "too late"}
+
+
 def _outcome(entry: TraceEntry) -> Text:
-    said = "" if entry.settled is None else f" (a person: {entry.settled.kind})"
+    said = "" if entry.settled is None else f" ({_SPEAKERS[entry.settled.by]}: {entry.settled.kind})"
     if entry.error is not None:
         return Text(entry.error["code"] + said, style="red")
     if _asks(entry):

@@ -260,7 +260,7 @@ async def _whole_trace(wf: App, run_id: str) -> list[TraceEntry]:
 
 def _waits_for(row: RunRow) -> Iterator[str]:
     yield from (f"{question.step_id} ({question.kind})" for question in row.interrupts)
-    yield from (f"{call.step_id} (in doubt)" for call in row.pending_calls)
+    yield from (f"{call.step_id} ({call.state.replace('_', ' ')})" for call in row.pending_calls)
 
 
 def _recovered(found: RecoveredRuns) -> RenderableType:

@@ -13,8 +13,10 @@ from anyio.abc import TaskGroup
 
 from wf_core.errors import RunRefused
 from wf_core.runtime import CallFailure, Invocation, Ready, Waiting
-from wf_core.runtime.inputs import Cancel, Complete, Fail, NextWork
-from wf_mcp.execution.invoke import invoke
+from wf_core.runtime.inputs import Cancel, Complete, Fail, NextWork, PutOff
+from wf_mcp.execution.calls.isolated import NO_RUNNER
+from wf_mcp.execution.carrying import cannot_carry_out, carry_out
+from wf_mcp.execution.invoke import Deferred, invoke
 from wf_mcp.execution.journal import BUFFERED_SECONDS
 from wf_mcp.execution.live import AnswerGiven, CallEnded, CancelAsked, Event, LiveRun
 from wf_mcp.execution.means import Means
@@ -57,6 +59,7 @@ class _Advancing:
         self._journal = live.journal
         self._settle = settle
         self._tasks = tasks
+        self._has_policy = live.journal.environment.deployment.call_policy is not None
         self._scopes: dict[str, anyio.CancelScope] = {}
         """Of the calls in flight, by call id."""
         self._own: _OwnCall | None = None
@@ -87,6 +90,8 @@ class _Advancing:
                 await self._take(await self._events(waiting))
             work = self._journal.apply(NextWork(self._means.clock.now()))
             self._stop_unwanted()
+            if self._has_policy and isinstance(work, Ready):
+                work = self._put_off(work)
             match work:
                 case Ready((call,), Waiting(None)) if not self._scopes and self._live.is_quiet:
                     await self._store_beginning(call)
@@ -102,6 +107,19 @@ class _Advancing:
                     pass
                 case _:
                     return True
+
+    def _put_off(self, work: Ready) -> Ready:
+        """Let those calls wait that nobody here can carry out, before it is stored that they begin."""
+        environment = self._journal.environment
+        left = [call for call in work.calls if cannot_carry_out(self._means, environment, call)]
+        if not left:
+            return work
+        for call in left:
+            now = self._means.clock.now()
+            self._journal.apply(PutOff(now, call.call_id, "isolated", NO_RUNNER))
+        others = tuple(call for call in work.calls if call not in left)
+        # Nothing may be left to wait for: ask again.
+        return Ready(others, work.then if others or self._scopes else None)
 
     async def _store_beginning(self, *calls: Invocation) -> None:
         """Store that calls begin: before they do where one may not be repeated, else when it suits."""
@@ -150,10 +168,13 @@ class _Advancing:
             self._own.handed_over, self._own = True, None
             await self.drive(_UNTIL_SOMETHING_HAPPENS)
 
-    def _invoke(self, call: Invocation) -> Awaitable[CallResult | CallFailure]:
+    def _invoke(self, call: Invocation) -> Awaitable[CallResult | CallFailure | Deferred]:
+        pinned = self._journal.environment.capabilities[call.capability]
+        if call.policy is not None:
+            return carry_out(self._means, self._journal.record, pinned, call, call.policy.disposition)
         return invoke(
             self._means.registry.sources(),
-            self._journal.environment.capabilities[call.capability],
+            pinned,
             call,
             run_id=self._live.run_id,
             max_bytes=self._means.max_bytes,
@@ -218,3 +239,5 @@ class _Advancing:
                 self._journal.apply(Fail(now, ended.call_id, failure, self._means.chance()))
             case CallResult(outcome, output):
                 self._journal.apply(Complete(now, ended.call_id, outcome, output))
+            case Deferred(awaits, reason):
+                self._journal.apply(PutOff(now, ended.call_id, awaits, reason))

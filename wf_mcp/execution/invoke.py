@@ -6,16 +6,27 @@ Whether a failure is repeated is decided by the kernel; here it is only said wha
 import logging
 from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Literal
 
 import anyio
 
 from wf_artifacts.runs.environment import PinnedCapability
 from wf_core import CallContext, jsonvalue
 from wf_core.calls.capability import idempotency_key
+from wf_core.ids import call_token
 from wf_core.runtime import CallFailure, Invocation
-from wf_mcp.sources.protocol import CallFailed, CallResult, CapabilitySource, SourceNotFound
+from wf_mcp.sources.protocol import CallDeferred, CallFailed, CallResult, CapabilitySource, SourceNotFound
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Deferred:
+    """A call that waits now: for its callee, which goes on elsewhere, or for a runner, of which there is none here."""
+
+    awaits: Literal["callee", "isolated"]
+    reason: str
 
 
 async def invoke(
@@ -25,7 +36,7 @@ async def invoke(
     *,
     run_id: str,
     max_bytes: int,
-) -> CallResult | CallFailure:
+) -> CallResult | CallFailure | Deferred:
     """Carry out `invocation` with the source that the run is pinned to, whatever bears its logical name today.
 
     A time limit ends the attempt; whether it executed is then unknown. Cancellation goes through to the source.
@@ -39,6 +50,7 @@ async def invoke(
         path=invocation.path,
         attempt=invocation.attempt,
         idempotency_key=idempotency_key(run_id, invocation.call_id),
+        token=call_token(run_id, invocation.call_id),
     )
     seconds = invocation.timeout_seconds
     with nullcontext() if seconds is None else anyio.move_on_after(seconds):
@@ -46,6 +58,8 @@ async def invoke(
             result = await source.call(pinned.name, invocation.input, context)
         except CallFailed as failed:
             return _failure(failed)
+        except CallDeferred as deferred:
+            return Deferred("callee", deferred.reason)
         except Exception:
             logger.exception("The source %s raised what no source may", pinned.source)
             return CallFailure("internal_error", f"{invocation.capability} failed inside wf-mcp.", executed=True)

@@ -12,9 +12,13 @@ import anyio
 from wf_core.errors import WfError
 from wf_core.ids import RunId
 from wf_core.runtime import CallFailure
-from wf_core.runtime.inputs import Resume, Settle
+from wf_core.runtime.inputs import Expire, Resume, Settle
+from wf_mcp.execution.invoke import Deferred
 from wf_mcp.execution.journal import Journal
 from wf_mcp.sources.protocol import CallResult
+
+Given = Resume | Settle | Expire
+"""What is said to a run from outside, and taken before anything is done about it."""
 
 Progress = Callable[[int, str], Awaitable[None]]
 """Told how many steps have been executed, which grows from call to call, and what is under way."""
@@ -22,10 +26,10 @@ Progress = Callable[[int, str], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class CallEnded:
-    """A call in flight gave its result, or failed."""
+    """A call in flight gave its result, failed, or waits now."""
 
     call_id: str
-    result: CallResult | CallFailure
+    result: CallResult | CallFailure | Deferred
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +40,9 @@ class CancelAsked:
 
 
 class AnswerGiven:
-    """Somebody answers a question, or says what became of a call in doubt, and waits to hear whether that is taken."""
+    """Somebody answers a question, or says something of a call that waits, and wants to hear whether that is taken."""
 
-    def __init__(self, given: Resume | Settle) -> None:
+    def __init__(self, given: Given) -> None:
         self.given = given
         self._taken = False
         self._refusal: WfError | None = None
@@ -100,7 +104,7 @@ class LiveRun:
         self._inbox.append(event)
         self._arrived.set()
 
-    async def answer(self, answer: Resume | Settle) -> bool:
+    async def answer(self, answer: Given) -> bool:
         """Let the advancing task take an answer, and give whether it did before it came to an end.
 
         Raises:

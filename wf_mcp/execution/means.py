@@ -3,11 +3,18 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from wf_artifacts.calls.store import CallCache
 from wf_artifacts.clock import Clock
 from wf_artifacts.runs.store import RunStore
+from wf_core.calls.policy import IsolationSpec
 from wf_mcp.execution.changes import Changes
 from wf_mcp.execution.programs import Programs
+from wf_mcp.isolation.protocol import DeploymentRunner
 from wf_mcp.sources.registry import SourceRegistry
+
+
+def _no_runner(spec: IsolationSpec, source: str) -> DeploymentRunner | None:  # noqa: ARG001
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +30,7 @@ class Means:
     changes: Changes = field(default_factory=Changes)
     """Told of each time a run is stored."""
     programs: Programs = field(default_factory=Programs)
+    cache: CallCache | None = None
+    """Where results are kept of calls whose policy wants that; None keeps none."""
+    runner: Callable[[IsolationSpec, str], DeploymentRunner | None] = _no_runner
+    """Gives who carries out an isolated call of a source; None where nobody does."""

@@ -9,7 +9,9 @@ from anyio import to_thread
 from wf_artifacts.runs.environment import PinnedEnvironment
 from wf_artifacts.storage.digests import json_digest
 from wf_core.calls.contract import Contract
+from wf_core.calls.policy_data import read_policy
 from wf_core.runtime import Program, compile_program
+from wf_core.runtime.program import Children
 from wf_mcp.execution.recent import Recent
 
 
@@ -24,14 +26,21 @@ class Programs:
         children: dict[tuple[str, int], dict[str, Any]] = {
             (child.artifact_id, child.version): child.plan for child in environment.children
         }
-        compiling = partial(compile_program, environment.artifact.plan, contracts=contracts, children=children)
+        compiling = partial(_compiled, environment, contracts, children)
         # In a thread: a long plan takes its time, and others are served meanwhile.
         return await self._recent.get(_key(environment, contracts), partial(to_thread.run_sync, compiling))
 
 
+def _compiled(environment: PinnedEnvironment, contracts: Mapping[str, Contract], children: Children) -> Program:
+    policy = environment.deployment.call_policy
+    decided = None if policy is None else read_policy(policy, "call_policy")
+    return compile_program(environment.artifact.plan, contracts=contracts, children=children, policy=decided)
+
+
 def _key(environment: PinnedEnvironment, contracts: Mapping[str, Contract]) -> str:
     plans = {f"{one.artifact_id} {one.version}": one.digest for one in (environment.artifact, *environment.children)}
-    return json_digest({"plans": plans, "contracts": {name: _told(one) for name, one in sorted(contracts.items())}})
+    told = {name: _told(one) for name, one in sorted(contracts.items())}
+    return json_digest({"plans": plans, "contracts": told, "policy": environment.deployment.call_policy})
 
 
 def _told(contract: Contract) -> dict[str, Any]:

@@ -24,13 +24,13 @@ from wf_core.errors import WfError
 from wf_core.ids import ArtifactId, DeploymentId, RunId, run_id
 from wf_core.jsonvalue import JsonValue
 from wf_core.runtime import Answer, Settlement, start
-from wf_core.runtime.inputs import Cancel, Recover, Resume, Settle
+from wf_core.runtime.inputs import Cancel, Expire, Recover, Resume, Settle
 from wf_core.state import FINAL
 from wf_mcp.execution import pins
 from wf_mcp.execution.advance import advance
 from wf_mcp.execution.changes import Changes
 from wf_mcp.execution.journal import Journal
-from wf_mcp.execution.live import CancelAsked, LiveRun, Progress
+from wf_mcp.execution.live import CancelAsked, Given, LiveRun, Progress
 from wf_mcp.execution.loading import load, manner, require_ready
 from wf_mcp.execution.means import Means
 from wf_mcp.execution.owned import ShuttingDown, owned
@@ -143,7 +143,7 @@ class RunDriver:
         return await owned(self._tasks, partial(self._give, run_id, Resume(self._means.clock.now(), answer)))
 
     async def settle(self, run_id: RunId, call_id: str, settlement: Settlement) -> Handle:
-        """Say what became of a call in doubt, and advance the run; the word is stored before anything is done about it.
+        """Say something of a call that waits, and advance the run; the word is stored before anything is done about it.
 
         Raises:
             RunRefused, InvalidResult: the word is not taken; the stored run is as it was.
@@ -151,6 +151,14 @@ class RunDriver:
         """
         given = Settle(self._means.clock.now(), call_id, settlement)
         return await owned(self._tasks, partial(self._give, run_id, given))
+
+    async def expire(self, run_id: RunId) -> Handle:
+        """Let the steps fail whose calls waited too long, and advance the run.
+
+        Raises:
+            RunBlocked, RunBusy, StoreFull, StoreUnavailable: as `answer`.
+        """
+        return await owned(self._tasks, partial(self._give, run_id, Expire(self._means.clock.now())))
 
     async def take_over(self, run_id: RunId) -> Handle:
         """Go on with a run whose process is gone, from its last stored input. Any other run stays as it is.
@@ -235,7 +243,7 @@ class RunDriver:
         while await self._means.store.is_claimed(run_id):  # noqa: ASYNC110  # no event crosses processes
             await anyio.sleep(LOOK_AGAIN_SECONDS)
 
-    async def _give(self, run_id: RunId, given: Resume | Settle) -> Handle:
+    async def _give(self, run_id: RunId, given: Given) -> Handle:
         while True:
             async with self._turn(run_id):
                 live = self._live.get(run_id)
@@ -247,7 +255,7 @@ class RunDriver:
                 raise live.fault
             # It stopped before it heard of the answer: look again.
 
-    async def _give_at_rest(self, run_id: RunId, given: Resume | Settle) -> Handle:
+    async def _give_at_rest(self, run_id: RunId, given: Given) -> Handle:
         async with self._claim(run_id) as claim:
             record, environment = await self._read(run_id)
             contracts = await require_ready(self._means, record, environment)

@@ -3,14 +3,15 @@
 A call belongs to a run, where it is in doubt or was put off, or to a session. Its token says whose it is.
 """
 
-import re
+from dataclasses import replace
 
 from wf_artifacts.calls.models import Delivery, DeliveryKind
 from wf_artifacts.errors import CallNotFound, RunNotFound
 from wf_artifacts.runs.models import RunRecord
+from wf_core.calls.contract import ERROR_OUTCOME
 from wf_core.calls.results import read_result, result_to_json, text_result
-from wf_core.errors import CallAlreadyCompleted, PersonRequired, UnknownCall
-from wf_core.ids import RunId, SessionId, is_run_id
+from wf_core.errors import CallAlreadyCompleted, CallExpired, PersonRequired, UnknownCall
+from wf_core.ids import SessionId, read_call_token
 from wf_core.jsonvalue import JsonValue
 from wf_core.runtime import Settlement
 from wf_mcp.app import App
@@ -20,8 +21,6 @@ from wf_mcp.operations.caller import LOCAL_MODEL, Caller
 from wf_mcp.operations.checks import check_wait, storable
 from wf_mcp.operations.models import PendingCall, RunSummary
 from wf_mcp.operations.session_models import SessionSummary
-
-_RUN_TOKEN = re.compile(r"call_([0-9A-Z]+)_(c[1-9][0-9]*)")
 
 _REFUSED = "It failed, or was refused; no reason was given."
 
@@ -48,14 +47,15 @@ async def complete_call(
     *,
     token: str,
     result: object,
-    outcome: str = "ok",
+    outcome: str | None = None,
     wait_seconds: float = 25,
     caller: Caller = LOCAL_MODEL,
     progress: Progress | None = None,
 ) -> RunSummary | SessionSummary:
     """Deliver the result of a call. It is stored when this returns; the first that was delivered stays.
 
-    A run goes on, and is waited for up to `wait_seconds`. A session goes on by itself if it is told to.
+    `outcome` is one of the capability's, of a run; without it `ok`, or the only one. A run goes on, and is waited for
+    up to `wait_seconds`. A session goes on by itself if it is told to.
 
     Raises:
         UnknownCall, CallNotFound, CallAlreadyCompleted, CallAnswered, CallExpired: no such call waits (any more).
@@ -67,7 +67,8 @@ async def complete_call(
     given = storable(app, "result", result)
     if not _is_of_run(token):
         return await _deliver(app, token, "result", result_to_json(read_result(given)), caller)
-    return await _settle(app, token, Settlement("completed", outcome, given), wait_seconds, caller, progress)
+    settlement = Settlement("completed", outcome or await _usual_outcome(app, token, caller), given)
+    return await _settle(app, token, settlement, wait_seconds, caller, progress)
 
 
 async def fail_call(
@@ -100,7 +101,7 @@ async def retry_call(
     caller: Caller = LOCAL_MODEL,
     progress: Progress | None = None,
 ) -> RunSummary | SessionSummary:
-    """Let a call in doubt be made again, whether or not it was carried out.
+    """Let a call in doubt be made again, whether or not it was carried out; or try one again that nobody could make.
 
     Raises:
         WfError: as `complete_call`.
@@ -110,13 +111,22 @@ async def retry_call(
     return await _settle(app, token, Settlement("retry"), wait_seconds, caller, progress)
 
 
-async def approve_call(app: App, *, token: str, caller: Caller = LOCAL_MODEL) -> RunSummary | SessionSummary:
-    """Allow a call that waits for a person's approval; it is carried out when its session goes on.
+async def approve_call(
+    app: App,
+    *,
+    token: str,
+    wait_seconds: float = 25,
+    caller: Caller = LOCAL_MODEL,
+    progress: Progress | None = None,
+) -> RunSummary | SessionSummary:
+    """Allow a call that waits for a person's approval. A run carries it out at once, a session when it goes on.
 
     Raises:
         WfError: as `complete_call`.
     """
-    return await _deliver(app, token, "approval", None, caller)
+    if not _is_of_run(token):
+        return await _deliver(app, token, "approval", None, caller)
+    return await _settle(app, token, Settlement("approved"), wait_seconds, caller, progress)
 
 
 async def _deliver(
@@ -139,15 +149,43 @@ async def _settle(
 ) -> RunSummary:
     check_wait(wait_seconds)
     record, call_id = await _find(app, token, caller)
-    if not caller.person:
-        raise PersonRequired(
-            f"Only a person may say what became of the call {token}: whether it was carried out is not known.",
-            hint=f"Ask the user to run: wf calls show {token}",
-            details={"token": token},
-        )
-    handle = await app.runs.settle(record.run_id, call_id, settlement)
+    waiting = next(call for call in summaries.pending_calls(record) if call.token == token)
+    _require_person(waiting, settlement, caller)
+    said = settlement if caller.person else replace(settlement, by="outside")
+    try:
+        handle = await app.runs.settle(record.run_id, call_id, said)
+    except CallExpired:
+        # The run is told as well, by whoever came too late.
+        await app.runs.expire(record.run_id)
+        raise
     await app.runs.wait(handle, seconds=wait_seconds, progress=progress)
     return await summaries.summarize(app, await app.stores.runs.load(record.run_id, principal=caller.principal))
+
+
+def _require_person(waiting: PendingCall, settlement: Settlement, caller: Caller) -> None:
+    """Refuse what a model may not say. What is no answer at all to this call is refused as that."""
+    if caller.person:
+        return
+    if waiting.awaits == "in_doubt":
+        text = (
+            f"Only a person may say what became of the call {waiting.token}: whether it was carried out is not known."
+        )
+    elif waiting.awaits == "approval" and settlement.kind != "completed":
+        text = f"Only a person may decide about the call {waiting.token}."
+    else:
+        return
+    hint = f"Ask the user to run: wf calls show {waiting.token}"
+    raise PersonRequired(text, hint=hint, details={"token": waiting.token})
+
+
+async def _usual_outcome(app: App, token: str, caller: Caller) -> str:
+    """Give the outcome of a result that names none."""
+    record, _ = await _find(app, token, caller)
+    environment = await app.stores.runs.load_environment(record.run_id)
+    waiting = next(call for call in summaries.pending_calls(record) if call.token == token)
+    outcomes = environment.capabilities[waiting.capability].contract.outcomes
+    good = [outcome for outcome in outcomes if outcome != ERROR_OUTCOME]
+    return good[0] if len(good) == 1 else "ok"
 
 
 async def _session_of(app: App, token: str, caller: Caller) -> SessionId:
@@ -156,19 +194,19 @@ async def _session_of(app: App, token: str, caller: Caller) -> SessionId:
 
 
 def _is_of_run(token: str) -> bool:
-    return _RUN_TOKEN.fullmatch(token) is not None
+    return read_call_token(token) is not None
 
 
 async def _find(app: App, token: str, caller: Caller) -> tuple[RunRecord, str]:
     """Give the run of a call, and the call's id in it."""
-    match = _RUN_TOKEN.fullmatch(token)
-    if match is None or not is_run_id(f"run_{match[1]}"):
+    named = read_call_token(token)
+    if named is None:
         raise CallNotFound(token)
+    run_id, call_id = named
     try:
-        record = await app.stores.runs.load(RunId(f"run_{match[1]}"), principal=caller.principal)
+        record = await app.stores.runs.load(run_id, principal=caller.principal)
     except RunNotFound as error:
         raise _unknown(token) from error
-    call_id = match[2]
     if call_id in (call["id"] for call in record.pending_calls):
         return record, call_id
     # Each step makes one call at most, so a run never made one with a higher number.

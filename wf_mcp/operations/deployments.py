@@ -1,11 +1,16 @@
 """Binding artifact versions to sources, under names by which they are run."""
 
-from typing import cast
+from typing import Any, cast
 
 from wf_artifacts.catalog.models import Deployment
+from wf_core.calls.policy import RunIsolated, bare
+from wf_core.calls.policy_data import PolicyConfig, read_policy
+from wf_core.errors import InvalidPolicy
 from wf_core.ids import ArtifactId, DeploymentId
+from wf_core.jsonvalue import JsonValue
 from wf_core.times import iso
 from wf_mcp.app import App
+from wf_mcp.config.runners import InvalidRunner, Runner, runner_for
 from wf_mcp.execution import pins
 from wf_mcp.operations.checks import check_limit, storable
 from wf_mcp.operations.cursors import bind, release
@@ -27,18 +32,21 @@ async def create_deployment(
     version: int | None = None,
     bindings: dict[str, str] | None = None,
     durability: Durability = "steps",
+    call_policy: dict[str, Any] | None = None,
     replace: bool = False,
 ) -> DeploymentView:
     """Bind an artifact version, the newest when none is named, to sources.
 
     A logical source that is not bound means the source of that name. A deployment that cannot run now is created all
     the same: its diagnostics say what is missing. With the durability `stops` a run is stored only where it stops, so
-    that after a crash the steps since then may be carried out a second time.
+    that after a crash the steps since then may be carried out a second time. `call_policy` says which calls are left to
+    the outside, isolated, cached or decorated.
 
     Raises:
-        ArtifactNotFound, DeploymentExists, InvalidArgument, StoreFull: nothing was created.
+        ArtifactNotFound, DeploymentExists, InvalidArgument, InvalidPolicy, StoreFull: nothing was created.
     """
     bound = storable(app, "bindings", bindings or {})
+    policy = None if call_policy is None else _read_policy(storable(app, "call_policy", call_policy))
     artifact = await app.stores.catalog.load_artifact(ArtifactId(artifact_id), version)
     now = app.clock.now()
     draft = Deployment(
@@ -46,7 +54,7 @@ async def create_deployment(
         artifact_id=artifact.artifact_id,
         artifact_version=artifact.version,
         bindings=cast("dict[str, str]", bound),
-        call_policy=None,
+        call_policy=policy,
         durability=durability,
         created_at=now,
         updated_at=now,
@@ -95,6 +103,33 @@ async def delete_deployment(app: App, *, deployment_id: str) -> DeletedDeploymen
     return DeletedDeployment(deployment_id=deployment_id)
 
 
+def _read_policy(document: JsonValue) -> dict[str, Any]:
+    """Read a policy, and give it as it is stored: in the spelling that it is written in.
+
+    Raises:
+        InvalidPolicy: with every issue.
+    """
+    policy = read_policy(document, "call_policy")
+    _check_runners(policy)
+    return cast("dict[str, Any]", policy.to_json())
+
+
+def _check_runners(policy: PolicyConfig) -> None:
+    """See that where isolated calls are to run can be understood."""
+    places = {"call_policy.default": policy.default}
+    places |= {f"call_policy.rules[{index}].disposition": rule.disposition for index, rule in enumerate(policy.rules)}
+    issues: list[dict[str, str]] = []
+    for where, disposition in places.items():
+        innermost = bare(disposition)
+        if isinstance(innermost, RunIsolated):
+            try:
+                runner_for(Runner(), innermost.spec)
+            except InvalidRunner as error:
+                issues.append({"where": where, "message": error.message})
+    if issues:
+        raise InvalidPolicy(issues)
+
+
 async def _view(app: App, deployment: Deployment) -> DeploymentView:
     artifact = await app.stores.catalog.load_artifact(deployment.artifact_id, deployment.artifact_version)
     pinned = await pins.pin(app.registry, app.stores.catalog, artifact=artifact, deployment=deployment)
@@ -106,6 +141,7 @@ async def _view(app: App, deployment: Deployment) -> DeploymentView:
         artifact_version=deployment.artifact_version,
         bindings=deployment.bindings,
         durability=deployment.durability,
+        call_policy=deployment.call_policy,
         created_at=iso(deployment.created_at),
         updated_at=iso(deployment.updated_at),
         runnable=runnable,

@@ -9,7 +9,7 @@ from pydantic import ConfigDict
 
 from wf_artifacts.catalog.models import Durability
 from wf_core.jsonvalue import JsonSchema
-from wf_core.state import RunStatus
+from wf_core.state import RunStatus, Speaker, WordKind
 from wf_mcp.operations.answers import Answer, Diagnostic, JsonObject
 from wf_mcp.sources.protocol import SourceKind
 
@@ -142,10 +142,10 @@ class RunList(Answer):
 
 
 class SettledCall(Answer):
-    """What a person said of a call in doubt."""
+    """What was said of a call that waited, and by whom: `time` lets it expire."""
 
-    by: Literal["person"]
-    kind: Literal["completed", "failed", "retry"]
+    by: Speaker
+    kind: WordKind
     at: str
 
 
@@ -168,7 +168,7 @@ class TraceEntry(Answer):
     duration_ms: float | None = None
     error: Any = None
     settled: SettledCall | None = None
-    """Of a step whose call was in doubt."""
+    """Of a step whose call waited for a word from outside."""
 
 
 class TracePage(Answer):
@@ -293,6 +293,8 @@ class DeploymentView(Answer):
     artifact_version: int
     bindings: dict[str, str]
     durability: Durability
+    call_policy: JsonObject | None = None
+    """How its calls are carried out. None: as they come."""
     created_at: str
     updated_at: str
     runnable: bool

@@ -1,10 +1,12 @@
 """How a stored run is told: what it is now, what it waits for, and what can be done next."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from wf_artifacts.catalog.models import Deployment
 from wf_artifacts.runs.models import RunRecord
 from wf_core.errors import WfError
+from wf_core.ids import call_token
 from wf_core.times import iso
 from wf_core.validation import Issue
 from wf_mcp.app import App
@@ -112,33 +114,69 @@ def resume_readiness(record: RunRecord, readiness: Readiness | None) -> ResumeRe
         return "blocked"
     if record.status != "interrupted":
         return "not_applicable"
-    return "blocked" if record.pending_calls and not record.interrupts else "ready"
+    only_doubts = bool(record.pending_calls) and all(call.get("awaits") in _DOUBT for call in record.pending_calls)
+    return "blocked" if only_doubts and not record.interrupts else "ready"
+
+
+_DOUBT = (None, "in_doubt")
+
+_REASONS = {
+    "deferred": "The call policy of the deployment leaves this call to somebody outside.",
+    "approval": "The call policy of the deployment lets a person decide about this call before it is made.",
+    "in_doubt": "The process that made this call ended before the result was stored. Whether the call was carried "
+    "out is not known, and it is neither read-only nor idempotent, so it is not repeated unasked.",
+}
 
 
 def pending_calls(record: RunRecord) -> list[PendingCall]:
-    """Tell the calls in doubt as they are stored in a record."""
-    return [
-        PendingCall(
-            token=f"call_{record.run_id.removeprefix('run_')}_{call['id']}",
-            state="in_doubt",
-            step_id=call["step_id"],
-            path=call["path"],
-            capability=call["capability"],
-            arguments=call["arguments"],
-            reason="The process that made this call ended before the result was stored. Whether the call was carried "
-            "out is not known, and it is neither read-only nor idempotent, so it is not repeated unasked.",
-            since=call["started_at"],
-        )
-        for call in record.pending_calls
-    ]
+    """Tell the calls that wait, as they are stored in a record."""
+    return [_pending(record, call) for call in record.pending_calls]
+
+
+def _pending(record: RunRecord, call: Mapping[str, Any]) -> PendingCall:
+    awaits = call.get("awaits", "in_doubt")
+    return PendingCall(
+        token=call_token(record.run_id, call["id"]),
+        state="in_doubt" if awaits == "in_doubt" else "deferred",
+        step_id=call["step_id"],
+        path=call["path"],
+        capability=call["capability"],
+        arguments=call["arguments"],
+        awaits=awaits,
+        reason=call.get("reason") or _REASONS.get(awaits),
+        since=call.get("since", call["started_at"]),
+        expires_at=call.get("expires_at"),
+    )
 
 
 def settle_action(call: PendingCall) -> str:
-    """Say how a person decides about a call in doubt."""
-    return (
-        f"a person finds out whether {call.capability} was carried out, then: "
-        f"wf calls complete {call.token} RESULT, wf calls fail {call.token}, or wf calls retry {call.token}"
-    )
+    """Say who ends the wait of a call, and how."""
+    match call.awaits:
+        case "deferred":
+            return (
+                f'complete_call(token="{call.token}", result=<what {call.capability} gave>), '
+                f'or fail_call(token="{call.token}", error=…)'
+            )
+        case "approval":
+            return (
+                f"a person allows or refuses {call.capability}: "
+                f"wf calls approve {call.token}, or wf calls fail {call.token}"
+            )
+        case "isolated":
+            return (
+                f"wf calls retry {call.token} once there is a runner, "
+                f'or complete_call(token="{call.token}", result=<what {call.capability} gave>)'
+            )
+        case "callee":
+            return (
+                f"{call.capability} goes on elsewhere ({call.reason}) and is taken up when it has ended; "
+                f"wf calls retry {call.token} asks it again"
+            )
+        case _:
+            return (
+                f"a person finds out whether {call.capability} was carried out, then: "
+                f"wf calls complete {call.token} RESULT, wf calls fail {call.token}, or wf calls retry {call.token}"
+            )
 
 
 def question(interrupt: Mapping[str, object]) -> InterruptView:

@@ -76,7 +76,7 @@ def test_a_run_without_a_process_is_shown_as_it_is_until_somebody_goes_on_with_i
     terminal: Terminal, run_id: str
 ) -> None:
     assert terminal.wf("runs", "show", run_id, "--json").json["status"] == "running"
-    assert "No call is in doubt." in terminal.wf("calls", "list").stdout
+    assert "No call waits." in terminal.wf("calls", "list").stdout
     assert terminal.wf("runs", "recover", run_id, "--json").json["runs"][0]["status"] == "interrupted"
     assert "No run is without a process." in terminal.wf("runs", "recover").stdout
 

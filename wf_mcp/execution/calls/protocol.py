@@ -72,6 +72,8 @@ class CallComplete:
     """Of the failure, where there was no answer."""
     executed: bool = True
     """False when the call failed and is known not to have executed."""
+    message: str = ""
+    """Of the failure, where there was no answer: for people."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ def failed(code: str, message: str, *, executed: bool, read_only: bool = False) 
     """Give a call that has no answer, and say whether it may have had its effect."""
     effect = "It may have had its effect." if executed and not read_only else "It had no effect."
     result = ToolResult(TextContent(f"{code}: {message} {effect}"), error=True)
-    return CallComplete(result, ERROR_OUTCOME, code=code, executed=executed)
+    return CallComplete(result, ERROR_OUTCOME, code=code, executed=executed, message=message)
 
 
 def failure(error: CallFailed, *, read_only: bool) -> CallComplete:

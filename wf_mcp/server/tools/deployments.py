@@ -1,6 +1,6 @@
 """Tools for deployments: artifact versions bound to sources, ready to run."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -27,6 +27,13 @@ async def create_deployment(
         Durability,
         Field(description="stops: faster, but a crash may repeat what was done since the last stop."),
     ] = "steps",
+    call_policy: Annotated[
+        dict[str, Any] | None,
+        Field(
+            description='{"default": D, "rules": [{"tool": name or glob, "disposition": D}]}; D is {"tag": runSync, '
+            "defer (reason, approval?, expiresSeconds?), runIsolated (spec?) or decorate (decorators, inner)}."
+        ),
+    ] = None,
     replace: Annotated[bool, Field(description="Take the place of a deployment of this id.")] = False,
 ) -> DeploymentView:
     """Make an artifact version runnable under a name, bound to sources. Use it after save_artifact.
@@ -40,6 +47,7 @@ async def create_deployment(
         version=version,
         bindings=bindings,
         durability=durability,
+        call_policy=call_policy,
         replace=replace,
     )
 

@@ -33,14 +33,21 @@ async def list_pending(
 
 
 async def complete_call(
-    call: ToolCall, token: Token, result: Annotated[Any, Field(description="What the call gave.")]
+    call: ToolCall,
+    token: Token,
+    result: Annotated[Any, Field(description="What the call gave.")],
+    outcome: Annotated[
+        str | None, Field(description="Of a run's call: which of the capability's outcomes it was.")
+    ] = None,
 ) -> Summary:
     """Deliver the result of a call that waits for the outside. Use it when that work is done.
 
     Gives the run or the session that goes on with it. A call in doubt, or one that waits for an approval, is refused:
     a person answers it, on the command line.
     """
-    return await calls.complete_call(call.app, token=token, result=result, caller=call.caller, progress=call.progress)
+    return await calls.complete_call(
+        call.app, token=token, result=result, outcome=outcome, caller=call.caller, progress=call.progress
+    )
 
 
 async def fail_call(

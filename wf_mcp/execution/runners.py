@@ -1,0 +1,27 @@
+"""Who carries out the isolated calls of runs. A deployment has no runner of its own: each call's spec says where."""
+
+from collections.abc import Callable, Mapping
+
+from wf_core.calls.policy import IsolationSpec
+from wf_mcp.config import Config, Redactor
+from wf_mcp.isolation import DeploymentRunner, open_runner, python_workers
+
+_PLACES = ("url", "command")
+"""Options that say where a call runs."""
+
+
+def deployment_runners(
+    config: Config, redactor: Redactor, *, environ: Mapping[str, str]
+) -> Callable[[IsolationSpec, str], DeploymentRunner | None]:
+    """Give who carries out a call of a source: a sandbox that the spec names, else our own worker over Python sources.
+
+    None where a spec names no sandbox, and the source is not written in Python.
+    """
+    workers = python_workers(config, environ)
+    runner = open_runner(None, folder=config.folder, redactor=redactor, environ=environ, python=workers)
+
+    def runner_of(spec: IsolationSpec, source: str) -> DeploymentRunner | None:
+        named = spec.sandbox is not None or spec.image is not None or any(place in spec.options for place in _PLACES)
+        return runner if named or workers(source) is not None else None
+
+    return runner_of
