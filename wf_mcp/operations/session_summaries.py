@@ -31,8 +31,8 @@ async def detail(app: App, view: SessionView, *, turns: int = 0) -> SessionDetai
 
     Of one that nobody advances it is looked whether it could go on: what it needs may be gone.
     """
-    record = view.record
-    missing = await _missing(app, view)
+    record = await _seen(app, view.record)
+    missing = [] if record.status == "running" else await _missing(app, view)
     pending = [pending_call(waiting) for waiting in view.pending]
     return SessionDetail(
         session_id=record.session_id,
@@ -118,9 +118,17 @@ def answer_action(call: PendingCall) -> str:
             return f'complete_call(token="{call.token}", result=<what {call.name} gave>)'
 
 
+async def _seen(app: App, record: SessionRecord) -> SessionRecord:
+    """Say of a session that somebody advances that it is running: its model is asked without anything being stored."""
+    if record.status not in {"ready", "waiting"}:
+        return record
+    goes_on = app.sessions.advances(record.session_id) or await app.stores.sessions.is_claimed(record.session_id)
+    return record.model_copy(update={"status": "running"}) if goes_on else record
+
+
 async def _missing(app: App, view: SessionView) -> list[Diagnostic]:
     """Look whether a session that rests, and is not at its end, could go on."""
-    if view.record.status == "running" or isinstance(next_action(view.session), Stop):
+    if isinstance(next_action(view.session), Stop):
         return []
     found = await app.sessions.means.missing(view.session.agent)
     return [Diagnostic.model_validate({**issue, "path": issue.get("path") or None}) for issue in found]

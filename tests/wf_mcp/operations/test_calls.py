@@ -77,6 +77,7 @@ async def test_a_model_decides_nothing_about_a_call_in_doubt(
 async def test_a_call_that_was_carried_out_gives_its_result_and_is_not_made_again(stores: Stores) -> None:
     async with doubted(stores) as (app, token, source):
         ended = await complete_call(app, token=token, result={"receipt": "r-1"}, caller=LOCAL_PERSON)
+        assert isinstance(ended, RunSummary)
         assert (ended.status, ended.output, ended.pending_calls) == ("completed", {"receipt": "r-1"}, [])
         with pytest.raises(CallAlreadyCompleted):
             await complete_call(app, token=token, result={"receipt": "r-2"}, caller=LOCAL_PERSON)
@@ -88,6 +89,7 @@ async def test_a_call_that_was_carried_out_gives_its_result_and_is_not_made_agai
 async def test_a_call_that_failed_fails_its_step_with_unknown_effects(stores: Stores) -> None:
     async with doubted(stores) as (app, token, source):
         ended = await fail_call(app, token=token, error="declined", caller=LOCAL_PERSON)
+    assert isinstance(ended, RunSummary)
     assert ended.error is not None
     assert (ended.status, ended.error.message, ended.error.side_effects) == ("failed", "declined", "unknown")
     assert source.calls == []
@@ -99,6 +101,7 @@ async def test_a_call_that_may_be_repeated_is_made_once_more_with_the_same_key(s
         assert isinstance(gate, Gate)
         gate.opened.set()
         ended = await retry_call(app, token=token, caller=LOCAL_PERSON)
+    assert isinstance(ended, RunSummary)
     assert (ended.status, ended.output) == ("completed", {"receipt": "again"})
     [(_, given, context)] = source.calls
     assert (given, context.attempt) == ({"amount": 12}, 2)

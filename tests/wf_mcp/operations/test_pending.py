@@ -39,7 +39,7 @@ async def asking(app: App, count: int, principal: str = "local") -> str:
     return handle.run_id
 
 
-def told(pending: PendingList) -> list[tuple[str, str]]:
+def told(pending: PendingList) -> list[tuple[str | None, str]]:
     return [(item.run_id, item.interrupt.id) for item in pending.pending if item.interrupt is not None]
 
 
@@ -61,7 +61,7 @@ async def test_pages_meet_every_question_once_although_one_run_has_more_than_a_p
         await asking(app, 12)
         await asking(app, 2)
         whole = told(await list_pending(app, limit=100))
-        walked: list[tuple[str, str]] = []
+        walked: list[tuple[str | None, str]] = []
         cursor: str | None = None
         while True:
             page = await list_pending(app, cursor=cursor, limit=4)
@@ -129,7 +129,7 @@ async def test_a_run_that_is_still_at_other_steps_is_among_them_in_its_place() -
         last = await asking(app, 1)
         expected = [(last, "int_1"), (held, "int_2"), (held, "int_3"), (first, "int_1"), (first, "int_2")]
         assert told(await list_pending(app)) == expected
-        walked: list[tuple[str, str]] = []
+        walked: list[tuple[str | None, str]] = []
         page = await list_pending(app, limit=1)
         while True:
             walked += told(page)

@@ -36,6 +36,7 @@ async def test_an_answer_between_two_pages_neither_skips_nor_repeats_a_call(tmp_
         assert told.session_id is not None
         [first], after = await calls_of_session(app, told.session_id, after=None, limit=1, caller=LOCAL_MODEL)
         assert first.call is not None
+        assert after is not None
         assert after == first.call.token
         await complete_call(app, token=after, result="there")
         rest, end = await calls_of_session(app, told.session_id, after=after, limit=5, caller=LOCAL_MODEL)

@@ -48,8 +48,10 @@ async def test_each_status_says_what_can_be_done_next(tmp_path: Path) -> None:
         told = await resume_session(app, session_id=str(ready.session_id))
         a, b = (f'complete_call(token="{token}", result=<what {tool} gave>)' for tool, token in tokens(told).items())
         assert told.next_actions == [a, b, f"then resume_session({name})"]
+        left = None
         for token in tokens(told).values():
             left = await complete_call(app, token=token, result="there")
+        assert left is not None
         assert (left.status, left.next_actions, left.pending_calls) == ("waiting", [f"resume_session({name})"], [])
         ended = await resume_session(app, session_id=str(ready.session_id))
         assert ended.next_actions == [f"resume_session({name}, prompt=<what the user says next>)"]
@@ -126,3 +128,15 @@ def test_an_agent_that_cannot_run_is_told_with_every_reason() -> None:
     assert (told.session_id, told.status, told.turns, told.diagnostics[0].code) == (
         None, "unrunnable", 0, "capability_not_found",
     )  # fmt: skip
+
+
+async def test_a_session_whose_model_is_being_asked_is_running_for_everybody(tmp_path: Path) -> None:
+    """Asking the model stores nothing, so its record says `ready` meanwhile."""
+    work = desk(tmp_path, [{"text": "Done.", "delayMilliseconds": 300}])
+    async with work.open() as app, work.open() as other:
+        session_id = str((await start_session(app, agent="helper", prompt="Go.")).session_id)
+        told = await resume_session(app, session_id=session_id, wait_seconds=0)
+        seen = await inspect_session(other, session_id=session_id)
+        assert (told.status, seen.status) == ("running", "running")
+        assert told.next_actions == [f'inspect_session(session_id="{session_id}", wait_seconds=25)']
+        assert (await inspect_session(other, session_id=session_id, wait_seconds=20)).status == "answered"

@@ -1,6 +1,5 @@
 """Sessions as users ask for them: started, advanced, shown, listed, forked, deleted; and what is refused."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from wf_mcp.errors import InvalidArgument, TooLarge
 from wf_mcp.execution.sessions.errors import RunnerMissing, SessionBlocked
 from wf_mcp.operations.caller import LOCAL_PERSON, Caller
 from wf_mcp.operations.calls import complete_call
-from wf_mcp.operations.session_models import SessionSummary
+from wf_mcp.operations.session_models import SessionDetail, SessionList, SessionSummary
 from wf_mcp.operations.sessions import (
     delete_session,
     fork_session,
@@ -178,7 +177,7 @@ async def test_pause_takes_one_step_and_nobody_goes_on_by_itself(tmp_path: Path)
 async def test_a_session_of_somebody_else_is_not_there(tmp_path: Path) -> None:
     async with desk(tmp_path).open() as app:
         mine = await waiting(app)
-        other = {"session_id": named(mine), "caller": ANN}
+        other: dict[str, Any] = {"session_id": named(mine), "caller": ANN}
         for ask in (inspect_session, step_session, pause_session, resume_session, run_isolated, fork_session):
             with pytest.raises(SessionNotFound):
                 await ask(app, **other)
@@ -338,10 +337,12 @@ async def test_a_session_that_another_process_advances_is_busy(tmp_path: Path) -
 
 async def test_everything_that_is_answered_is_json_and_survives_reading(tmp_path: Path) -> None:
     async with desk(tmp_path).open() as app:
-        told: list[Any] = [await waiting(app), await list_sessions(app)]
-        told.append(await inspect_session(app, session_id=named(told[0]), turns=100))
-    for answer in told:
-        assert type(answer).model_validate(json.loads(answer.model_dump_json())) == answer
+        told = await waiting(app)
+        listed = await list_sessions(app)
+        shown = await inspect_session(app, session_id=named(told), turns=100)
+    assert SessionSummary.model_validate_json(told.model_dump_json()) == told
+    assert SessionList.model_validate_json(listed.model_dump_json()) == listed
+    assert SessionDetail.model_validate_json(shown.model_dump_json()) == shown
 
 
 async def test_the_operator_sees_what_the_model_started(tmp_path: Path) -> None:
