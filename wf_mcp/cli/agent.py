@@ -6,9 +6,11 @@ import typer
 
 from wf_mcp.app import App
 from wf_mcp.cli import conversations
+from wf_mcp.cli.advancing import WAIT_SECONDS, exit_status, rested
 from wf_mcp.cli.operate import guard, operate, ticker
 from wf_mcp.cli.output import AsJson, print_json, show
-from wf_mcp.cli.session import WAIT_SECONDS, Files, Prompt, agent_of, attachments, exit_status, until_it_rests
+from wf_mcp.cli.session import Files, Prompt, agent_of, attachments
+from wf_mcp.execution.calls.isolated import NO_RUNNER
 from wf_mcp.operations import sessions as operations
 from wf_mcp.operations.caller import LOCAL_PERSON
 from wf_mcp.operations.session_models import SessionSummary
@@ -54,15 +56,17 @@ def run(
 
 async def _to_its_end(wf: App, session_id: str) -> SessionSummary:
     """Go on until only the outside can."""
+    tried: set[str] = set()
     while True:
-        told = await until_it_rests(
+        told = await rested(
             wf,
             await operations.resume_session(wf, session_id=session_id, wait_seconds=WAIT_SECONDS, caller=LOCAL_PERSON),
         )
-        isolated = [call for call in told.pending_calls if call.awaits == "isolated" and call.reason != "no runner"]
-        if told.status != "waiting" or not isolated:
+        isolated = {call.token for call in told.pending_calls if call.awaits == "isolated" and call.reason != NO_RUNNER}
+        if told.status != "waiting" or isolated <= tried:
             return told
-        await until_it_rests(
+        tried |= isolated
+        await rested(
             wf,
             await operations.run_isolated(wf, session_id=session_id, wait_seconds=WAIT_SECONDS, caller=LOCAL_PERSON),
         )

@@ -35,7 +35,7 @@ def list_calls(
     limit: Annotated[int, typer.Option(help="How many, at most 100.")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """List the calls that wait for a word from outside, newest run first."""
+    """List the calls that wait: for a result from outside, an approval, or a person's word of what became of them."""
     page = operate(
         context,
         lambda wf: pending.list_pending(wf, run_id=run, only="call", cursor=cursor, limit=limit, caller=LOCAL_PERSON),
@@ -61,7 +61,7 @@ def complete(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say that the call was carried out and gave RESULT; the run goes on as if it had just come."""
+    """Deliver the result of a call; of one in doubt, say that it was carried out and gave RESULT. The run goes on."""
 
     async def action(wf: App, progress: Ticker) -> RunSummary | SessionSummary:
         return await operations.complete_call(
@@ -81,10 +81,10 @@ def complete(
 def fail(
     context: typer.Context,
     token: Token,
-    error: Annotated[str | None, typer.Option("--error", help="Why, for the run's error.")] = None,
+    error: Annotated[str | None, typer.Option("--error", help="Why.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say that the call failed; its step fails, or takes its route `error`."""
+    """Say that a call failed: its step fails or takes its route `error`; a model is told."""
 
     async def action(wf: App, progress: Ticker) -> RunSummary | SessionSummary:
         return await operations.fail_call(
@@ -108,7 +108,7 @@ def approve(context: typer.Context, token: Token, as_json: AsJson = False) -> No
 
 @app.command()
 def retry(context: typer.Context, token: Token, as_json: AsJson = False) -> None:
-    """Make the call again. If it was carried out after all, it is carried out twice.
+    """Make a call in doubt again. If it was carried out after all, it is carried out twice.
 
     A call that found no runner is tried again, and one whose callee goes on elsewhere asks it again.
     """
@@ -143,13 +143,14 @@ def _settle(
 
 def _rows(page: PendingList) -> RenderableType:
     return table(
-        ("token", "capability", "step or call", "state", "since"),
+        ("token", "capability", "of", "step or call", "waits for", "since"),
         (
             (
                 item.call.token,
                 item.call.capability,
+                item.deployment_id or item.agent or "",
                 item.call.call_id or "/".join(item.call.path),
-                item.call.state,
+                conversations.awaited(item.call),
                 when(item.call.since),
             )
             for item in page.pending

@@ -1,12 +1,18 @@
 """Sessions as people want to see them: a summary, a conversation, what waits."""
 
 import json
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
 
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.panel import Panel
+from rich.table import Table
 from rich.text import Text
 
+from wf_core.calls.results import as_text as as_words
+from wf_core.calls.results import read_result
+from wf_core.jsonvalue import JsonValue
 from wf_mcp.cli import pictures
 from wf_mcp.cli.output import as_text, diagnostic, facts, status, table, when
 from wf_mcp.operations.models import PendingCall, PendingList, RunSummary
@@ -38,6 +44,44 @@ def summary(told: SessionSummary) -> RenderableType:
     return Group(*parts)
 
 
+def advanced(told: SessionSummary, turns: Sequence[TurnView]) -> RenderableType:
+    """Show what a session did in these turns, where it stands now, and what can be done next."""
+    shown = {asked.get("call_id") for turn in turns for asked in turn.calls}
+    parts = [happened(told, turns), *(call(one) for one in told.pending_calls if one.call_id not in shown)]
+    if told.error is not None:
+        parts.append(Text.assemble((told.error.code, "red"), f": {told.error.message}"))
+    parts += [diagnostic(found) for found in told.diagnostics]
+    here = [one for one in told.pending_calls if one.call_id in shown]
+    ways = {line.replace(one.token, "TOKEN"): None for one in here for line in answers(one)}
+    parts += [Text.assemble(status(told.status), *_next(told)), *(Text(f"  {way}", style="cyan") for way in ways)]
+    return Group(*parts)
+
+
+def happened(told: SessionSummary, turns: Sequence[TurnView]) -> RenderableType:
+    """Show turns; in the place of the last one the answer, if it is that."""
+    waiting = {one.call_id or "": one for one in told.pending_calls}
+    if told.answer is None or not turns:
+        return Group(*(done(turn, waiting) for turn in turns))
+    return Group(*(done(turn, waiting) for turn in turns[:-1]), answer(told.answer))
+
+
+def done(turn: TurnView, waiting: Mapping[str, PendingCall]) -> RenderableType:
+    """Show what happened in one turn: what was said, what the model asks for or is given, what became of its calls."""
+    lines: list[RenderableType] = []
+    if turn.text:
+        lines += [Text(f"the {turn.by} says"), Padding(as_text(turn.text), (0, 0, 0, 2), expand=False)]
+    if turn.by == "model" and turn.calls:
+        asked = (("→", "cyan", _name(one), _short(one["arguments"])) for one in turn.calls)
+        lines += [Text("the model asks for"), _signed(asked)]
+    elif any(one["state"] != "ready" for one in turn.calls):
+        lines += [Text("its calls"), _signed(_became(one, waiting.get(one["call_id"])) for one in turn.calls)]
+    if turn.results:
+        lines += [Text("the model is given"), _signed(map(_given, turn.results))]
+    if turn.notices:
+        lines += [Text("and learns of earlier calls"), _signed(map(_given, turn.notices))]
+    return Group(*lines)
+
+
 def detail(told: SessionDetail) -> RenderableType:
     """Show a session with its conversation."""
     return Group(*(turn(said) for said in told.conversation), summary(told))
@@ -45,7 +89,7 @@ def detail(told: SessionDetail) -> RenderableType:
 
 def answer(text: str) -> RenderableType:
     """Show what the model answered at last."""
-    return Panel(as_text(text), title="the model answers", title_align="left", border_style="green")
+    return Panel(Text(text), title="the model answers", title_align="left", border_style="green")
 
 
 def turn(said: TurnView) -> RenderableType:
@@ -65,7 +109,7 @@ def call(waiting: PendingCall) -> RenderableType:
     return Panel(
         facts(
             (
-                ("waits for", _awaited(waiting)),
+                ("waits for", awaited(waiting)),
                 ("arguments", as_text(waiting.arguments)),
                 ("token", waiting.token),
                 ("call", waiting.call_id),
@@ -79,6 +123,20 @@ def call(waiting: PendingCall) -> RenderableType:
         border_style="red" if waiting.state == "in_doubt" else "yellow",
         expand=False,
     )
+
+
+def awaited(waiting: PendingCall) -> Text:
+    """Say in a few words for whom or what a call waits."""
+    what = {
+        "approval": "a person's approval",
+        "in_doubt": "in doubt: a person says what became of it",
+        "isolated": "its sandbox",
+        "callee": "what it started",
+    }.get("in_doubt" if waiting.state == "in_doubt" else waiting.awaits or "", "its result from outside")
+    if waiting.state == "in_doubt":
+        return Text(what, style="red")
+    reason = f" ({waiting.reason})" if waiting.reason and waiting.reason != waiting.awaits else ""
+    return Text(what + reason, style="yellow")
 
 
 def answers(waiting: PendingCall) -> list[str]:
@@ -146,14 +204,52 @@ def answered(told: RunSummary | SessionSummary) -> RenderableType:
     )
 
 
-def _awaited(waiting: PendingCall) -> str:
-    what = {
-        "approval": "a person's approval",
-        "in_doubt": "a person's word: it may have been carried out",
-        "isolated": "a sandbox",
-        "callee": "what it started",
-    }.get(waiting.awaits or "", "its result from outside")
-    return f"{what} ({waiting.reason})" if waiting.reason else what
+def _next(told: SessionSummary) -> tuple[Text | str, ...]:
+    match told.status:
+        case "ready" | "waiting":
+            one_step = f"wf session step {told.session_id} takes one step, " if told.status == "ready" else ""
+            return (Text(f"  {one_step}wf session resume {told.session_id} goes on", style="dim"),)
+        case _:
+            return ()
+
+
+def _signed(rows: Iterable[tuple[str, str, str, RenderableType]]) -> RenderableType:
+    """Lay out calls under each other: a sign, a name, and what there is to say."""
+    made = Table.grid(padding=(0, 2))
+    made.add_column(no_wrap=True)
+    made.add_column(no_wrap=True)
+    made.add_column(overflow="fold")
+    for sign, style, name, said in rows:
+        made.add_row(Text(f"  {sign}", style=style), name, Text(said, style="dim") if isinstance(said, str) else said)
+    return made
+
+
+def _became(tracked: dict[str, Any], waiting: PendingCall | None) -> tuple[str, str, str, RenderableType]:
+    """Say what became of a call so far, and how it is answered."""
+    name, state = str(tracked["name"]), str(tracked["state"])
+    if tracked["result"] is not None:
+        return _given(tracked)
+    if waiting is not None:
+        sign, style = ("?", "bold red") if waiting.state == "in_doubt" else ("…", "yellow")
+        said = Text.assemble(awaited(waiting), (f"\n{waiting.token}", "cyan"))
+        return sign, style, name, said
+    words = {"deferred": "answered; taken when the session goes on", "expired": "nobody answered it in time"}
+    return ("✗" if state == "expired" else "·"), "dim", name, words.get(state, state)
+
+
+def _given(placed: dict[str, Any]) -> tuple[str, str, str, RenderableType]:
+    result: dict[str, Any] = placed["result"]
+    sign, style = ("…", "yellow") if placed.get("held") else ("✗", "red") if result.get("error") else ("✓", "green")
+    return sign, style, _name(placed), _words(result)
+
+
+def _name(said: dict[str, Any]) -> str:
+    return str(said["name"])
+
+
+def _words(result: dict[str, Any]) -> str:
+    """Say a result in one line."""
+    return _short(" ".join(as_words(read_result(cast("JsonValue", result))).split()))
 
 
 def _disposition(waiting: PendingCall) -> str:
@@ -167,8 +263,8 @@ def _disposition(waiting: PendingCall) -> str:
 
 def _result(sign: str, given: dict[str, Any]) -> Text:
     result: dict[str, Any] = given["result"]
-    style = "yellow" if given["held"] else "red" if result.get("error") else "green"
-    return Text.assemble((sign, style), f"{given['name']} ", (_short(result.get("content", result)), "dim"))
+    style = "yellow" if given.get("held") else "red" if result.get("error") else "green"
+    return Text.assemble((sign, style), f"{given['name']} ", (_words(result), "dim"))
 
 
 def _short(value: Any) -> str:

@@ -30,6 +30,8 @@ STYLES = {
     "completed": "green",
     "running": "cyan",
     "interrupted": "yellow",
+    "waiting": "yellow",
+    "answered": "green",
     "failed": "red",
     "cancelled": "dim",
     "unrunnable": "red",

@@ -4,7 +4,9 @@ from typing import Annotated
 
 import typer
 from rich.console import RenderableType
+from rich.text import Text
 
+from wf_mcp.cli import conversations
 from wf_mcp.cli.operate import operate
 from wf_mcp.cli.output import AsJson, show, table, when
 from wf_mcp.operations import pending as operations
@@ -50,12 +52,10 @@ def _rows(page: PendingList) -> RenderableType:
     )
 
 
-def _what(item: PendingItem) -> str:
+def _what(item: PendingItem) -> Text:
     if item.interrupt is not None:
-        return f"{item.interrupt.id}: {item.interrupt.step_id} asks {item.interrupt.kind}"
-    if item.call is not None and item.call.state == "in_doubt":
-        who = item.call.step_id or "the model"
-        return f"{item.call.token}: {who} called {item.call.capability}, whether it did is not known"
+        return Text(f"{item.interrupt.id}: {item.interrupt.step_id} asks {item.interrupt.kind}")
     if item.call is not None:
-        return f"{item.call.token}: {item.call.capability}" + (f" ({item.call.reason})" if item.call.reason else "")
-    return item.next_action
+        called = f"{item.call.step_id} called " if item.call.step_id else ""
+        return Text.assemble(f"{item.call.token}: {called}{item.call.capability}, ", conversations.awaited(item.call))
+    return Text(item.next_action)

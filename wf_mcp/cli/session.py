@@ -1,9 +1,11 @@
 """`wf session`: start, advance and look at agent sessions, and answer their calls."""
 
 import base64
+import codecs
 import mimetypes
 import sys
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -14,10 +16,10 @@ from wf_core.calls.results import read_result, result_to_json
 from wf_core.sessions import Attachment
 from wf_mcp.app import App
 from wf_mcp.cli import conversations
+from wf_mcp.cli.advancing import WAIT_SECONDS, Advanced, advance, end, watched
 from wf_mcp.cli.documents import read_file
-from wf_mcp.cli.operate import guard, operate, ticker
+from wf_mcp.cli.operate import guard, operate
 from wf_mcp.cli.output import AsJson, console, print_json, show
-from wf_mcp.errors import ExitStatus
 from wf_mcp.operations import calls, pending
 from wf_mcp.operations import sessions as operations
 from wf_mcp.operations.caller import LOCAL_PERSON
@@ -29,20 +31,6 @@ app = typer.Typer(
     no_args_is_help=True,
     help="Start, advance and look at agent sessions, and answer their calls.",
 )
-
-EXITS = {
-    "ready": ExitStatus.DONE,
-    "answered": ExitStatus.DONE,
-    "running": ExitStatus.WAITING,
-    "waiting": ExitStatus.WAITING,
-    "failed": ExitStatus.FAILED,
-    "blocked": ExitStatus.BLOCKED,
-    "unrunnable": ExitStatus.BLOCKED,
-}
-"""How a command ends that advanced a session."""
-
-WAIT_SECONDS = 45.0
-"""What one operation waits at most. It waits again until the session rests: it is advanced by this process."""
 
 SessionId = Annotated[str, typer.Argument(metavar="SESSION", help="The session's id.")]
 Token = Annotated[str, typer.Argument(metavar="TOKEN", help="The call's token, as `wf session pending` shows it.")]
@@ -63,41 +51,33 @@ def start(
     """Create a session, and print its id. Its model is not asked yet."""
     sent = guard(lambda: attachments(file or []), as_json=as_json)
 
-    async def action(wf: App) -> SessionSummary:
+    async def action(wf: App) -> Advanced:
         told = await operations.start_session(
-            wf,
-            agent=agent_of(agent),
-            prompt=prompt,
-            attachments=sent,
-            step=step,
-            wait_seconds=WAIT_SECONDS,
-            caller=LOCAL_PERSON,
+            wf, agent=agent_of(agent), prompt=prompt, attachments=sent, caller=LOCAL_PERSON
         )
-        return await until_it_rests(wf, told)
+        if told.session_id is None or not step:
+            return Advanced(told, [])
+        return await watched(wf, told.session_id, partial(_take_step, told.session_id))
 
-    told = operate(context, action, as_json=as_json)
-    if told.session_id is not None and not as_json:
-        typer.echo(told.session_id)
-    if step or as_json or told.session_id is None:
-        show(told, conversations.summary, as_json=as_json)
-    raise typer.Exit(exit_status(told))
+    done = operate(context, action, as_json=as_json)
+    if done.told.session_id is not None and not as_json:
+        typer.echo(done.told.session_id)
+    if step or as_json or done.told.session_id is None:
+        end(done, as_json=as_json)
 
 
 @app.command("step")
 def take_step(context: typer.Context, session_id: SessionId, as_json: AsJson = False) -> None:
     """Take one step, and show where the session stands: the model is asked once, or its calls are made."""
-    _advance(
-        context,
-        lambda wf: operations.step_session(wf, session_id=session_id, wait_seconds=WAIT_SECONDS, caller=LOCAL_PERSON),
-        as_json=as_json,
-    )
+    advance(context, session_id, partial(_take_step, session_id), as_json=as_json)
 
 
 @app.command()
 def pause(context: typer.Context, session_id: SessionId, as_json: AsJson = False) -> None:
     """Take one step and leave the session at rest; the tokens of the calls that wait are shown."""
-    _advance(
+    advance(
         context,
+        session_id,
         lambda wf: operations.pause_session(wf, session_id=session_id, wait_seconds=WAIT_SECONDS, caller=LOCAL_PERSON),
         as_json=as_json,
     )
@@ -109,8 +89,9 @@ def resume(
 ) -> None:
     """Go on with a session to its answer, or to where it has to wait."""
     sent = guard(lambda: attachments(file or []), as_json=as_json)
-    _advance(
+    advance(
         context,
+        session_id,
         lambda wf: operations.resume_session(
             wf,
             session_id=session_id,
@@ -126,8 +107,9 @@ def resume(
 @app.command("run-isolated")
 def run_isolated(context: typer.Context, session_id: SessionId, as_json: AsJson = False) -> None:
     """Carry out the calls that wait for isolation, each in a worker of its own."""
-    _advance(
+    advance(
         context,
+        session_id,
         lambda wf: operations.run_isolated(wf, session_id=session_id, wait_seconds=WAIT_SECONDS, caller=LOCAL_PERSON),
         as_json=as_json,
     )
@@ -136,15 +118,17 @@ def run_isolated(context: typer.Context, session_id: SessionId, as_json: AsJson 
 @app.command("pending")
 def list_pending(
     context: typer.Context,
-    session_id: Annotated[
-        str | None, typer.Argument(metavar="[SESSION]", help="Only what this session waits for.")
-    ] = None,
+    session_id: SessionId,
+    cursor: Annotated[str | None, typer.Option(help="next_cursor of the page before.")] = None,
+    limit: Annotated[int, typer.Option(help="How many, at most 100.")] = 100,
     as_json: AsJson = False,
 ) -> None:
-    """List the calls that wait for the outside: tool, call id, token, disposition."""
+    """List the calls of a session that wait for the outside: tool, call id, token, disposition."""
     page = operate(
         context,
-        lambda wf: pending.list_pending(wf, session_id=session_id, only="call", limit=100, caller=LOCAL_PERSON),
+        lambda wf: pending.list_pending(
+            wf, session_id=session_id, only="call", cursor=cursor, limit=limit, caller=LOCAL_PERSON
+        ),
         as_json=as_json,
     )
     show(page, conversations.pending, as_json=as_json)
@@ -159,7 +143,8 @@ def complete(
 ) -> None:
     """Deliver the result of a call: JSON that says what it is, or any text. The first result stays."""
     data = guard(lambda: sys.stdin.buffer.read() if file == "-" else read_file(Path(file)), as_json=as_json)
-    result = result_to_json(read_result(data))
+    # What some editors put in front of a text is no part of it.
+    result = result_to_json(read_result(data.removeprefix(codecs.BOM_UTF8)))
     _answer(
         context, lambda wf: calls.complete_call(wf, token=token, result=result, caller=LOCAL_PERSON), as_json=as_json
     )
@@ -252,41 +237,25 @@ def attachments(files: list[Path]) -> list[Attachment]:
     Raises:
         InvalidArgument: one cannot be read.
     """
-    return [
-        Attachment(
-            mimetypes.guess_type(file.name)[0] or "text/plain",
-            base64.b64encode(read_file(file)).decode("ascii"),
-            file.name,
-        )
-        for file in files
-    ]
+    return [_attachment(file, read_file(file)) for file in files]
 
 
-async def until_it_rests(wf: App, told: SessionSummary) -> SessionSummary:
-    """Wait until a session that this process advances has come to rest."""
-    while told.status == "running" and told.session_id is not None:
-        found = await operations.inspect_session(
-            wf, session_id=told.session_id, turns=0, wait_seconds=WAIT_SECONDS, caller=LOCAL_PERSON
-        )
-        told = SessionSummary.model_validate(found.model_dump(exclude={"conversation"}))
-    return told
+def _attachment(file: Path, data: bytes) -> Attachment:
+    kind = mimetypes.guess_type(file.name)[0] or ("text/plain" if _is_text(data) else "application/octet-stream")
+    name = file.name.encode(errors="replace").decode()
+    return Attachment(kind, base64.b64encode(data).decode("ascii"), name)
 
 
-def exit_status(told: SessionSummary) -> ExitStatus:
-    """Say how a command ends; a session whose model could not be asked is ready, but this did not succeed."""
-    return ExitStatus.FAILED if told.status == "ready" and told.error is not None else EXITS[told.status]
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
-def _advance(context: typer.Context, go: Callable[[App], Awaitable[SessionSummary]], *, as_json: bool) -> None:
-    """Advance a session, show where it stands, and end with the status that says it, too."""
-
-    async def action(wf: App) -> SessionSummary:
-        async with ticker("going on"):
-            return await until_it_rests(wf, await go(wf))
-
-    told = operate(context, action, as_json=as_json)
-    show(told, conversations.summary, as_json=as_json)
-    raise typer.Exit(exit_status(told))
+async def _take_step(session_id: str, wf: App) -> SessionSummary:
+    return await operations.step_session(wf, session_id=session_id, wait_seconds=WAIT_SECONDS, caller=LOCAL_PERSON)
 
 
 def _answer(

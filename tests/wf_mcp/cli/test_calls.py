@@ -1,11 +1,15 @@
 """`wf calls`, and what the other commands say of a run that has lost its process."""
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
 from tests.wf_mcp.cli.terminal import Terminal
+from tests.wf_mcp.desk import APPROVE, DEFER, asks, desk
 from wf_mcp.app import App
 from wf_mcp.operations.runs import run_deployment
 
@@ -118,3 +122,37 @@ def test_a_run_that_cannot_go_on_is_left_and_the_command_says_why(terminal: Term
     (terminal.folder / "ops.py").write_text("raise RuntimeError('gone')", encoding="utf-8")
     left = terminal.wf("runs", "recover")
     assert (left.status, run_id in left.stdout, "cannot be" in left.stdout) == (4, True, True)
+
+
+def test_calls_in_doubt_are_told_from_those_that_others_answer(tmp_path: Path) -> None:
+    """The process of the session dies in the middle of a payment."""
+    answers = [asks(("pay", {"amount": 5}), "remote_a", "remote_b"), {"text": "{{results}}"}, {"text": "Now I know."}]
+    work = desk(tmp_path, answers, {"remote_a": DEFER, "remote_b": APPROVE})
+    terminal = Terminal(tmp_path)
+    session_id = terminal.wf("session", "start", "--agent", "helper", "--prompt", "Go.").stdout.strip()
+    (tmp_path / "die").touch()
+    program = [sys.executable, "-c", "from wf_mcp.cli.main import main; main()"]
+    place = ["--home", str(work.home), "--config", str(work.config)]
+    died = subprocess.run([*program, *place, "session", "resume", session_id], capture_output=True, check=False)
+    assert (died.returncode, work.made) == (9, ["pay 5"])
+    (tmp_path / "die").unlink()
+
+    told = terminal.wf("session", "resume", session_id, "--json").json
+    tokens = {call["name"]: call["token"] for call in told["pending_calls"]}
+    rows = {line.split()[0]: line for line in terminal.wf("calls", "list").stdout.splitlines() if "call_" in line}
+    assert "in doubt: a person says what became of it" in rows[tokens["pay"]]
+    assert "its result from outside (external worker)" in rows[tokens["remote_a"]]
+    assert "a person's approval (costs money)" in rows[tokens["remote_b"]]
+    assert all("helper" in row for row in rows.values())
+    shown = terminal.wf("calls", "show", tokens["pay"]).stdout
+    assert [f"wf calls {verb} {tokens['pay']}" in shown for verb in ("complete", "fail", "retry")] == [True] * 3
+
+    again = terminal.wf("calls", "retry", tokens["pay"])
+    assert (again.status, f"Delivered to {session_id}" in again.stdout) == (0, True)
+    terminal.wf("calls", "complete", tokens["remote_a"], '"there"')
+    refused = terminal.wf("calls", "retry", tokens["remote_b"])
+    assert (refused.status, "wrong_answer_kind" in refused.stderr) == (2, True)
+    terminal.wf("calls", "fail", tokens["remote_b"], "--error", "too dear")
+    assert terminal.wf("session", "resume", session_id).status == 0
+    assert work.made == ["pay 5", "pay 5"]
+    assert "No call waits." in terminal.wf("calls", "list").stdout
