@@ -8,6 +8,8 @@ from typing import get_args
 import pytest
 import typer
 
+from wf_artifacts.sessions.models import SessionStatus
+from wf_core.calls.policy_data import read_policy
 from wf_core.std.capabilities import STD
 from wf_core.validation import read_plan
 from wf_mcp import agents
@@ -23,6 +25,7 @@ ROOT = Path(__file__).parent.parent
 SURFACE = ROOT / "docs" / "surface.md"
 PLAN_FORMAT = ROOT / "docs" / "plan-format.md"
 AGENTS = ROOT / "docs" / "agents.md"
+SESSIONS = ROOT / "docs" / "sessions.md"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 # In code, a command stands at the beginning of a span or a line, or after a prompt or `&&`.
@@ -111,6 +114,39 @@ def test_every_fault_of_a_model_and_every_combinator_is_documented() -> None:
     assert first_cells(section(AGENTS, "Models")) == set(get_args(ModelFault))
     combinators = {name for name in vars(agents) if name.startswith("with_")}
     assert set(re.findall(r"`(with_\w+)`", section(AGENTS, "In Python"))) == combinators
+
+
+def test_the_table_of_seed_features_names_modules_and_tests_that_exist() -> None:
+    rows = [line.split(" | ") for line in section(SESSIONS, "What the seed documents ask for").splitlines()]
+    features = [row for row in rows if len(row) == 3 and "`wf_" in row[1]]
+    assert len(features) > 80
+    wrong: list[str] = []
+    for _, here, shown in features:
+        (module,) = re.findall(r"`(\S+)`", here)
+        ((page, test),) = re.findall(r"`(\S+)::(\w+)`", shown)
+        file = ROOT / "tests" / page
+        if not (ROOT / module).is_file():
+            wrong.append(module)
+        if not file.is_file() or not re.search(rf"^ *(?:async )?def {test}\(", file.read_text("utf-8"), re.MULTILINE):
+            wrong.append(f"{page}::{test}")
+    assert wrong == []
+
+
+def test_the_policy_in_the_documentation_is_valid_and_shows_every_disposition() -> None:
+    example = re.search(r"```json\n(.*?)```", section(SESSIONS, "Policy"), re.DOTALL)
+    assert example is not None
+    assert read_policy(json.loads(example.group(1))).rules
+    tags = set(re.findall(r'"tag": "(run\w+|defer|decorate)"', example.group(1)))
+    assert tags == first_cells_of_any_case(section(SESSIONS, "Policy"))
+
+
+def first_cells_of_any_case(text: str) -> set[str]:
+    """Give the names in code in the first column of tables, camelCase ones too."""
+    return {name for line in text.splitlines() if line.startswith("| `") for name in re.findall(r"^\| `(\w+)`", line)}
+
+
+def test_every_status_of_a_session_is_documented() -> None:
+    assert first_cells(section(SESSIONS, "From the beginning to the answer")) == set(get_args(SessionStatus))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -231,3 +231,22 @@ async def test_the_deepest_value_that_is_taken_can_be_read_by_every_client(workp
         assert trace["entries"][-1]["output"] == {"deep": deep}
         refused = await server.refuse("run_deployment", deployment_id="deep", workflow_input={"deep": [[[deep]]]})
     assert refused["code"] == "invalid_input"
+
+
+async def test_an_agent_file_or_a_policy_that_cannot_be_read_names_every_place(workplace: Workplace) -> None:
+    workplace.configure(agents={"helper": {"file": "helper.agent.json"}})
+    workplace.write("helper.agent.json", '{"slug": "helper", "modle": "x", "maxTurns": 0}')
+    async with workplace.server() as server:
+        name = await server.deploy(QUESTION)
+        stored = workplace.stored()
+        agent = await server.refuse("start_session", agent="helper", prompt="Go.")
+        policy = {"default": {"tag": "run"}, "rules": [{"tool": 7}]}
+        deployment = await server.refuse(
+            "create_deployment", deployment_id="other", artifact_id=name, call_policy=policy
+        )
+    assert agent["code"] == "invalid_agent"
+    assert "modle" in str(agent)
+    assert "maxTurns" in str(agent)
+    assert deployment["code"] == "invalid_policy"
+    assert len(deployment["details"]["issues"]) >= 2
+    assert workplace.stored() == stored
