@@ -1,6 +1,7 @@
 """Names of stored things: what may be one, which was probably meant, and how runs and sessions get theirs."""
 
 import difflib
+import hashlib
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -52,6 +53,21 @@ def is_run_id(text: str) -> bool:
 def session_id(now: datetime, random_bits: int) -> SessionId:
     """Name a session as `run_id` names a run."""
     return SessionId("sess_" + _dated(now, random_bits))
+
+
+def derived_session_id(owner: str, key: str, now: datetime) -> SessionId:
+    """Name the session that a call of a run or a session stands for: the same for the same key.
+
+    It sorts beside its owner; beside `now`, where the owner's id has no time.
+    """
+    _, _, dated = owner.partition("_")
+    digest = int.from_bytes(hashlib.sha256(key.encode()).digest()[: RUN_ID_RANDOM_BITS // 8], "big")
+    if not (is_run_id(owner) or is_session_id(owner)):
+        return session_id(now, digest)
+    number = 0
+    for digit in dated:
+        number = number << 5 | _CROCKFORD.index(digit)
+    return SessionId("sess_" + base32(number >> RUN_ID_RANDOM_BITS << RUN_ID_RANDOM_BITS | digest, _DATED_LENGTH))
 
 
 def is_session_id(text: str) -> bool:

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Self
 
 import anyio
-import platformdirs
 
 from wf_artifacts.clock import Clock, SystemClock
 from wf_artifacts.stores import Stores, open_stores
 from wf_core.ids import RUN_ID_RANDOM_BITS
-from wf_mcp.config import Config, InvalidConfig, Redactor, load_config
+from wf_mcp.config import Config, Redactor
+from wf_mcp.config.place import configuration, default_home
+from wf_mcp.execution.callees.opening import open_callees
+from wf_mcp.execution.callees.waking import Callees
 from wf_mcp.execution.means import Means
 from wf_mcp.execution.runners import deployment_runners
 from wf_mcp.execution.runs import RunDriver
@@ -37,6 +39,8 @@ class App:
     registry: SourceRegistry
     runs: RunDriver
     sessions: SessionDriver
+    callees: Callees | None = None
+    """None where agents and workflows cannot be called."""
 
     @classmethod
     @asynccontextmanager
@@ -76,29 +80,8 @@ class App:
             runs = RunDriver(means, tasks, lambda: secrets.randbits(RUN_ID_RANDOM_BITS))
             outside = session_means(stores, registry, settings, redactor, environ=environ, clock=time)
             try:
-                yield cls(where, settings, time, redactor, stores, registry, runs, SessionDriver(outside, tasks))
+                sessions = SessionDriver(outside, tasks)
+                callees = open_callees(settings, redactor, means, stores, runs, sessions, tasks)
+                yield cls(where, settings, time, redactor, stores, registry, runs, sessions, callees)
             finally:
                 tasks.cancel_scope.cancel()
-
-
-def configuration(home: Path | None, file: Path | None = None, *, cwd: Path | None = None) -> Config:
-    """Read the configuration that a program over `home` has; see `load_config`.
-
-    Raises:
-        InvalidConfig: it cannot be used.
-    """
-    return load_config(file, cwd=cwd or _working_folder(), home=home or default_home(os.environ))
-
-
-def _working_folder() -> Path:
-    try:
-        return Path.cwd()
-    except OSError as error:
-        raise InvalidConfig(
-            "The folder that this was started in is gone.", hint="Change into one that is there, then try again."
-        ) from error
-
-
-def default_home(environ: Mapping[str, str]) -> Path:
-    """Give the folder where everything is kept when none is named."""
-    return Path(environ.get("WF_HOME") or platformdirs.user_data_dir("wf-mcp"))

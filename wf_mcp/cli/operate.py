@@ -31,7 +31,10 @@ def operate(context: typer.Context, action: Callable[[App], Awaitable[T]], *, as
     async def act() -> T:
         async with App.open(home=place.home, config=place.config) as app:
             try:
-                return await action(app)
+                answer = await action(app)
+                if app.callees is not None:
+                    await app.callees.finish()  # what goes on because of it ends with this process
+                return answer
             except WfError as error:
                 _redact(error, app.redactor)
                 raise

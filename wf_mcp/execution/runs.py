@@ -72,6 +72,8 @@ class RunDriver:
         self._tasks = tasks
         self._random_bits = random_bits
         self._live: dict[RunId, LiveRun] = {}
+        self.on_stop: Callable[[RunRecord], None] | None = None
+        """Told of each run that has stopped here, once it is stored and free."""
         self._turns: WeakValueDictionary[RunId, anyio.Lock] = WeakValueDictionary()
 
     @property
@@ -330,6 +332,8 @@ class RunDriver:
         await live.journal.leave()
         del self._live[live.run_id]
         live.end()
+        if fault is None and self.on_stop is not None:
+            self.on_stop(live.journal.record)
 
 
 def _first(group: ExceptionGroup[WfError]) -> WfError:

@@ -7,6 +7,7 @@ import anyio
 from wf_core.errors import WfError
 from wf_core.ids import RunId
 from wf_mcp.app import App
+from wf_mcp.execution.callees.waking import waits_for_callees
 from wf_mcp.execution.recovery import take_over
 from wf_mcp.operations.caller import LOCAL_MODEL, Caller
 from wf_mcp.operations.models import RecoveredRun, RecoveredRuns
@@ -36,6 +37,10 @@ async def recover_runs(app: App, *, run_id: str | None = None, caller: Caller = 
             except WfError as error:
                 left[run] = error.message
         record = await app.stores.runs.load(run)
+        if app.callees is not None and run_id is not None and waits_for_callees(record):
+            await app.callees.ask(run)
+            await app.callees.finish()
+            record = await app.stores.runs.load(run)
         rows.append(RecoveredRun(run_id=run, status=record.status, reason=left.get(run)))
     return RecoveredRuns(runs=rows)
 

@@ -1,16 +1,22 @@
 """Starting, answering, watching and ending runs."""
 
+from contextlib import suppress
 from typing import Any
 
-from wf_artifacts.errors import InvalidId
+import anyio
+
+from wf_artifacts.errors import InvalidId, RunBusy
 from wf_artifacts.runs.models import RunRecord
 from wf_core.errors import InvalidInput, InvalidResumePayload, StateError, WfError
 from wf_core.ids import DeploymentId, RunId, is_id
 from wf_core.jsonvalue import JsonValue
 from wf_core.runtime import Answer
 from wf_core.state import FINAL
+from wf_core.times import iso
 from wf_mcp.app import App
+from wf_mcp.errors import RunBlocked
 from wf_mcp.execution import pins
+from wf_mcp.execution.callees.waking import waits_for_callees
 from wf_mcp.execution.live import Progress
 from wf_mcp.operations import summaries
 from wf_mcp.operations.caller import LOCAL_MODEL, Caller
@@ -120,7 +126,25 @@ async def inspect_run(
             left = await go_on(app, record.run_id, seconds=max(wait_seconds, summaries.INSPECTION_SECONDS))
         await app.runs.wait(app.runs.handle(record.run_id), seconds=wait_seconds, progress=progress)
         record = await _load(app, run_id, caller)
+    elif take_over and record.status == "interrupted" and await _look_after(app, record, wait_seconds):
+        record = await _load(app, run_id, caller)
     return await summaries.summarize(app, record, left=left)
+
+
+async def _look_after(app: App, record: RunRecord, wait_seconds: float) -> bool:
+    """Let the calls expire whose time has come, and ask the callees of others; tell whether there was any of that."""
+    now = iso(app.clock.now())
+    expires = [call["expires_at"] for call in record.pending_calls if call.get("expires_at") is not None]
+    asks = app.callees is not None and waits_for_callees(record)
+    seconds = max(wait_seconds, summaries.INSPECTION_SECONDS)
+    if any(moment <= now for moment in expires):
+        with suppress(RunBusy, RunBlocked):
+            await app.runs.wait(await app.runs.expire(record.run_id), seconds=seconds)
+    elif app.callees is not None and asks:
+        with anyio.move_on_after(seconds):
+            await app.callees.ask(record.run_id)
+            await app.runs.wait(app.runs.handle(record.run_id), seconds=seconds)
+    return bool(expires) or asks
 
 
 async def validate_run(app: App, *, run_id: str, caller: Caller = LOCAL_MODEL) -> RunSummary:

@@ -44,7 +44,7 @@ async def list_capabilities(
     check_limit(limit)
     filters = ("capabilities", query, source)
     last = release(cursor, *filters) or ""
-    names = list(app.registry.sources()) if source is None else [app.registry.status(source).name]
+    names = app.registry.listed() if source is None else [app.registry.status(source).name]
     offered, diagnostics = await _offered(app, names)
     words = (query or "").lower().split()
     matching = [one for one in offered if one.full_name > last and _mentions(one, words)]
@@ -103,7 +103,7 @@ async def call_capability(app: App, *, name: str, input: object = None) -> CallA
 
 async def list_sources(app: App) -> SourceList:
     """List every configured source with what is known of it; none is loaded or connected for it."""
-    return SourceList(sources=[_source(app.registry.status(name)) for name in app.registry.sources()])
+    return SourceList(sources=[_source(app.registry.status(name)) for name in app.registry.listed()])
 
 
 async def check_source(app: App, *, source: str) -> SourceCheck:
@@ -143,7 +143,7 @@ async def _offered(app: App, names: Iterable[str]) -> tuple[list[Capability], li
         async with anyio.create_task_group() as tasks:
             for name in sorted(waiting):
                 tasks.start_soon(ask, name)
-    diagnostics = [one for name in app.registry.sources() for one in tell(app.registry.status(name))]
+    diagnostics = [one for name in app.registry.listed() for one in tell(app.registry.status(name))]
     diagnostics += [_slow(name) for name in sorted(waiting)]
     return sorted(offered, key=lambda capability: capability.full_name), diagnostics
 

@@ -42,7 +42,9 @@ class SourceRegistry:
     """The sources of one program. Open one with `SourceRegistry.open`."""
 
     def __init__(self, sources: Mapping[str, CapabilitySource]) -> None:
-        self._sources = MappingProxyType(dict(sources))
+        self._kept = dict(sources)
+        self._sources = MappingProxyType(self._kept)
+        self._unlisted: set[str] = set()
 
     @classmethod
     @asynccontextmanager
@@ -74,6 +76,19 @@ class SourceRegistry:
                     yield cls({source.name: RedactedSource(source, redactor) for source in sources})
                 finally:
                     await _close(sources)
+
+    def add(self, source: CapabilitySource, *, listed: bool = True) -> None:
+        """Offer one more source, for as long as the program goes; `listed` says whether lists of all show it.
+
+        It holds nothing that has to be closed.
+        """
+        self._kept[source.name] = source
+        if not listed:
+            self._unlisted.add(source.name)
+
+    def listed(self) -> list[str]:
+        """Name the sources that a list of all shows."""
+        return [name for name in self._sources if name not in self._unlisted]
 
     def sources(self) -> Mapping[str, CapabilitySource]:
         """Give every source by name, the switched off ones included."""
@@ -122,7 +137,7 @@ class SourceRegistry:
         Raises:
             SourceNotFound: there is no source of that name.
         """
-        asked = list(self._sources.values()) if source is None else [self._source(source)]
+        asked = [self._source(name) for name in (self.listed() if source is None else [source])]
         found: dict[str, list[Capability]] = {}
 
         async def ask(one: CapabilitySource) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 from anyio.abc import TaskGroup
 
-from wf_core.calls.results import ToolResult, text_result
+from wf_core.calls.results import ToolResult, json_result, text_result
 from wf_core.sessions import AskModel, Parent, RunCalls, Stop, Wait, answer, hold, next_action, say
 from wf_mcp.errors import describe as describe_error
 from wf_mcp.execution.sessions import mail
@@ -185,12 +185,13 @@ class _Advancing:
         if isinstance(action, Stop) and self._session.parent is not None:
             # Before the session is stored as ended, so that a crash tells it again rather than never.
             await self._flush()
-            await self._tell_parent(self._session.parent, _told(action))
+            await self._tell_parent(self._session.parent, _told(action, self._session.id))
         await self._held.rest(error=self._error)
         self._acknowledge()
 
 
-def _told(stop: Stop) -> ToolResult:
+def _told(stop: Stop, session_id: str) -> ToolResult:
+    """Give what the caller of an agent gets: the same as it does where the agent answers at once."""
     if stop.error is not None:
         return text_result(f"{stop.error.code}: {stop.error.message}", error=True)
-    return text_result(stop.answer or "")
+    return json_result({"answer": stop.answer or "", "session_id": session_id})
