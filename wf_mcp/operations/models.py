@@ -168,7 +168,6 @@ class TraceEntry(Answer):
     duration_ms: float | None = None
     error: Any = None
     settled: SettledCall | None = None
-    """Of a step whose call waited for a word from outside."""
 
 
 class TracePage(Answer):
