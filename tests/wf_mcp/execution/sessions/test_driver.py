@@ -236,7 +236,8 @@ async def test_the_answer_of_a_session_is_told_to_the_one_that_waits_for_it(tmp_
         parent = Parent("session", outer, token)
         inner = (await app.sessions.create(below, "Go.", principal=ME, parent=parent)).session_id
         assert (await resumed(app, inner)).record.answer == "From below."
-        assert (await resumed(app, outer)).record.answer == "- echo: From below."
+        told = (await resumed(app, outer)).record.answer
+        assert told == f'- echo: {{"answer":"From below.","session_id":"{inner}"}}'
 
 
 async def test_everyone_hears_of_each_time_that_a_session_is_stored(tmp_path: Path) -> None:
