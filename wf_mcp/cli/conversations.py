@@ -89,7 +89,7 @@ def detail(told: SessionDetail) -> RenderableType:
 
 def answer(text: str) -> RenderableType:
     """Show what the model answered at last."""
-    return Panel(Text(text), title="the model answers", title_align="left", border_style="green")
+    return Panel(Text(text), expand=False, title="the model answers", title_align="left", border_style="green")
 
 
 def turn(said: TurnView) -> RenderableType:

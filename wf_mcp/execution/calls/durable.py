@@ -1,6 +1,7 @@
 """Calls as their policy says: made here, made in isolation, put off; within limits, repeated, from the cache."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from wf_artifacts.calls.store import CallCache
 from wf_artifacts.clock import Clock
@@ -10,6 +11,7 @@ from wf_mcp.execution.calls.decorated import decorated
 from wf_mcp.execution.calls.in_process import in_process_executor
 from wf_mcp.execution.calls.isolated import isolated_executor
 from wf_mcp.execution.calls.protocol import CallComplete, CallExecutor, CallRequest, CallYield
+from wf_mcp.execution.calls.rendering import from_worker
 from wf_mcp.execution.calls.yielding import yielding_executor
 from wf_mcp.isolation.protocol import DeploymentRunner
 from wf_mcp.sources.protocol import CallDeferred, CapabilitySource
@@ -36,8 +38,10 @@ class _ByDisposition:
         self._outside = yielding_executor()
 
     async def exec_sync(self, request: CallRequest) -> CallComplete:
-        inner = self._isolated if isinstance(bare(request.disposition), RunIsolated) else self._here
-        return await decorated(inner.exec_sync, request)
+        if not isinstance(bare(request.disposition), RunIsolated):
+            return await decorated(self._here.exec_sync, request)
+        ended = await decorated(self._isolated.exec_sync, request)
+        return replace(ended, result=from_worker(ended.result))
 
     async def exec_async(self, request: CallRequest) -> CallComplete | CallYield:
         match bare(request.disposition):

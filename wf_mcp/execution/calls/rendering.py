@@ -23,6 +23,15 @@ def answered(answer: CallResult, outcomes: tuple[str, ...]) -> CallComplete:
     return CallComplete(ToolResult(content, error=error), answer.outcome, answer.output)
 
 
+def from_worker(result: ToolResult) -> ToolResult:
+    """Give what a worker answered as if the call had been made here: ours prints the output as it is."""
+    match result.content:
+        case JsonContent(output) if not result.error:
+            return ToolResult(_content(output))
+        case _:
+            return result
+
+
 def failed(code: str, message: str, *, executed: bool, read_only: bool = False) -> CallComplete:
     """Give a call that has no answer, and say whether it may have had its effect."""
     effect = "It may have had its effect." if executed and not read_only else "It had no effect."

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from wf_core.calls.results import JsonContent, MediaContent, MixedContent, TextContent, as_text
-from wf_mcp.execution.calls.rendering import answered, failed, failure
+from wf_core.calls.results import JsonContent, MediaContent, MixedContent, TextContent, ToolResult, as_text
+from wf_mcp.execution.calls.rendering import answered, failed, failure, from_worker
 from wf_mcp.sources.protocol import CallFailed, CallResult
 
 PICTURE = {"type": "image", "data": "AAAA", "mimeType": "image/png"}
@@ -25,7 +25,9 @@ PICTURE = {"type": "image", "data": "AAAA", "mimeType": "image/png"}
         ({"content": [{"type": "else"}], "text": ""}, JsonContent({"content": [{"type": "else"}], "text": ""})),
     ],
 )
-def test_an_answer_is_text_json_or_media(output: Any, content: Any) -> None:
+def test_an_answer_is_text_json_or_media_wherever_the_call_was_made(output: Any, content: Any) -> None:
+    """That a call was isolated is not for the model to see: our own worker prints the output as it is."""
+    assert from_worker(ToolResult(JsonContent(output))) == ToolResult(content)
     ended = answered(CallResult("ok", output), ("ok",))
     assert (ended.result.content, ended.result.error, ended.output) == (content, False, output)
 
@@ -43,3 +45,8 @@ def test_a_failure_says_whether_it_may_have_had_its_effect() -> None:
     ended = failure(CallFailed("source_not_found", "Gone.", executed=False), read_only=False)
     assert as_text(ended.result) == "source_not_found: Gone. It had no effect."
     assert (ended.code, ended.executed, ended.result.error) == ("source_not_found", False, True)
+
+
+def test_what_a_worker_says_of_a_failure_or_in_words_stays_as_it_is() -> None:
+    for result in (ToolResult(JsonContent({"result": "x"}), error=True), ToolResult(TextContent('{"result": "x"}'))):
+        assert from_worker(result) == result
