@@ -7,7 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wf_core.ids import RUN_ID_RANDOM_BITS, close_matches, is_id, is_run_id, is_session_id, run_id, session_id
+from wf_core.ids import (
+    RUN_ID_RANDOM_BITS,
+    call_token,
+    close_matches,
+    derived_session_id,
+    is_id,
+    is_run_id,
+    is_session_id,
+    read_call_token,
+    run_id,
+    session_id,
+)
+
+NOW = datetime(2026, 11, 30, 10, tzinfo=UTC)
 
 instants = st.datetimes(datetime(1970, 1, 1), datetime(2999, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 - bounds
 Name = Callable[[datetime, int], str]
@@ -73,3 +86,31 @@ def test_close_matches_gives_no_more_than_asked_for() -> None:
 
 def test_nothing_is_close_to_a_text_without_end() -> None:
     assert close_matches("x" * 1_000_000, ["publish"]) == []
+
+
+def test_a_token_of_a_runs_call_names_both() -> None:
+    run = run_id(NOW, 7)
+    token = call_token(run, "c3")
+    assert token == f"call_{run.removeprefix('run_')}_c3"
+    assert read_call_token(token) == (run, "c3")
+
+
+@pytest.mark.parametrize("token", ["", "call_", "call_ABC", "call_1_c1", "call_ABC_int_1", "sess_1"])
+def test_what_is_no_token_of_a_runs_call_names_nothing(token: str) -> None:
+    assert read_call_token(token) is None
+    assert read_call_token(f"{call_token(run_id(NOW, 7), 'c3')}x") is None
+
+
+@pytest.mark.parametrize("owner", [run_id(NOW, 7), session_id(NOW, 7)])
+def test_a_derived_session_id_follows_from_the_key_and_sorts_beside_its_owner(owner: str) -> None:
+    later = NOW + timedelta(days=1)
+    one = derived_session_id(owner, f"{owner}:c1", later)
+    assert is_session_id(one)
+    assert one == derived_session_id(owner, f"{owner}:c1", NOW)
+    assert one != derived_session_id(owner, f"{owner}:c2", NOW)
+    assert session_id(NOW, 0) <= one < session_id(NOW + timedelta(milliseconds=1), 0)
+
+
+def test_a_session_of_a_call_that_belongs_to_nobody_sorts_by_now() -> None:
+    later = session_id(NOW + timedelta(milliseconds=1), 0)
+    assert session_id(NOW, 0) <= derived_session_id("call_1", "call_1", NOW) < later

@@ -13,6 +13,9 @@ import typer
 
 from wf_artifacts.sessions.models import SessionStatus
 from wf_core.calls.results import read_result, result_to_json
+from wf_core.errors import NotJson
+from wf_core.ids import read_call_token
+from wf_core.jsonvalue import JsonValue, loads
 from wf_core.sessions import Attachment
 from wf_mcp.app import App
 from wf_mcp.cli import conversations
@@ -144,7 +147,9 @@ def complete(
     """Deliver the result of a call: JSON that says what it is, or any text. The first result stays."""
     data = guard(lambda: sys.stdin.buffer.read() if file == "-" else read_file(Path(file)), as_json=as_json)
     # What some editors put in front of a text is no part of it.
-    result = result_to_json(read_result(data.removeprefix(codecs.BOM_UTF8)))
+    said = data.removeprefix(codecs.BOM_UTF8)
+    # A run's call takes what its capability would give, a session's one of the forms that a model reads.
+    result = result_to_json(read_result(said)) if read_call_token(token) is None else _value(said)
     _answer(
         context, lambda wf: calls.complete_call(wf, token=token, result=result, caller=LOCAL_PERSON), as_json=as_json
     )
@@ -223,6 +228,14 @@ def delete(context: typer.Context, session_id: SessionId, as_json: AsJson = Fals
         as_json=as_json,
     )
     show(gone, lambda deleted: f"deleted {deleted.session_id}", as_json=as_json)
+
+
+def _value(data: bytes) -> JsonValue:
+    """Read what a run's call gave: JSON, else the text."""
+    try:
+        return loads(data, "FILE")
+    except NotJson:
+        return data.decode(errors="replace")
 
 
 def agent_of(text: str) -> str | Path:

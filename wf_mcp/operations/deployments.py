@@ -3,14 +3,9 @@
 from typing import Any, cast
 
 from wf_artifacts.catalog.models import Deployment
-from wf_core.calls.policy import RunIsolated, bare
-from wf_core.calls.policy_data import PolicyConfig, read_policy
-from wf_core.errors import InvalidPolicy
 from wf_core.ids import ArtifactId, DeploymentId
-from wf_core.jsonvalue import JsonValue
 from wf_core.times import iso
 from wf_mcp.app import App
-from wf_mcp.config.runners import InvalidRunner, Runner, runner_for
 from wf_mcp.execution import pins
 from wf_mcp.operations.checks import check_limit, storable
 from wf_mcp.operations.cursors import bind, release
@@ -21,6 +16,7 @@ from wf_mcp.operations.models import (
     DeploymentView,
     Durability,
 )
+from wf_mcp.operations.policies import read_call_policy
 from wf_mcp.operations.summaries import diagnose, unusable
 
 
@@ -46,7 +42,7 @@ async def create_deployment(
         ArtifactNotFound, DeploymentExists, InvalidArgument, InvalidPolicy, StoreFull: nothing was created.
     """
     bound = storable(app, "bindings", bindings or {})
-    policy = None if call_policy is None else _read_policy(storable(app, "call_policy", call_policy))
+    policy = None if call_policy is None else read_call_policy(storable(app, "call_policy", call_policy))
     artifact = await app.stores.catalog.load_artifact(ArtifactId(artifact_id), version)
     now = app.clock.now()
     draft = Deployment(
@@ -101,33 +97,6 @@ async def delete_deployment(app: App, *, deployment_id: str) -> DeletedDeploymen
     """
     await app.stores.catalog.delete_deployment(DeploymentId(deployment_id))
     return DeletedDeployment(deployment_id=deployment_id)
-
-
-def _read_policy(document: JsonValue) -> dict[str, Any]:
-    """Read a policy, and give it as it is stored: in the spelling that it is written in.
-
-    Raises:
-        InvalidPolicy: with every issue.
-    """
-    policy = read_policy(document, "call_policy")
-    _check_runners(policy)
-    return cast("dict[str, Any]", policy.to_json())
-
-
-def _check_runners(policy: PolicyConfig) -> None:
-    """See that where isolated calls are to run can be understood."""
-    places = {"call_policy.default": policy.default}
-    places |= {f"call_policy.rules[{index}].disposition": rule.disposition for index, rule in enumerate(policy.rules)}
-    issues: list[dict[str, str]] = []
-    for where, disposition in places.items():
-        innermost = bare(disposition)
-        if isinstance(innermost, RunIsolated):
-            try:
-                runner_for(Runner(), innermost.spec)
-            except InvalidRunner as error:
-                issues.append({"where": where, "message": error.message})
-    if issues:
-        raise InvalidPolicy(issues)
 
 
 async def _view(app: App, deployment: Deployment) -> DeploymentView:

@@ -9,6 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from tests.wf_mcp.scripted import ScriptedSource
 from tests.wf_mcp.sources.upstream.conftest import raw_server
 from wf_core import CallContext
 from wf_mcp.config import Config, McpServer, PythonModule, Redactor
@@ -149,3 +150,16 @@ def test_what_is_slow_to_import_waits_until_it_is_needed() -> None:
     script = "import sys, wf_mcp.sources.registry; print({'mcp', 'jsonschema_rs', 'httpx2'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+async def test_a_source_that_is_added_is_there_and_stands_in_lists_unless_it_is_not_to() -> None:
+    registry = SourceRegistry({"ops": ScriptedSource("ops")})
+    registry.add(ScriptedSource("agents"))
+    registry.add(ScriptedSource("workflows"), listed=False)
+    assert list(registry.sources()) == ["ops", "agents", "workflows"]
+    assert registry.listed() == ["ops", "agents"]
+    offered, _ = await registry.all_capabilities()
+    assert [capability.source for capability in offered] == ["ops", "agents"]
+    assert (await registry.find("workflows.echo")).source == "workflows"
+    offered, _ = await registry.all_capabilities("workflows")
+    assert [capability.source for capability in offered] == ["workflows"]
