@@ -79,11 +79,10 @@ class VendorModel:
         vendors = await to_thread.run_sync(_load_vendors)
         with redacted_logs(self._redactor, _TALKATIVE_LOGGERS):
             try:
-                model = await to_thread.run_sync(vendors.open_vendor, self._name, self._environ)
+                async with vendors.opened(self._name, self._environ) as model:
+                    return await self._ask(vendors, model, request)
             except ModelFailed as exc:
                 raise self._shown(exc) from None
-            async with model:
-                return await self._ask(vendors, model, request)
 
     async def _ask(self, vendors: ModuleType, model: Any, request: ModelRequest) -> ModelAnswer:
         patience = self._patience

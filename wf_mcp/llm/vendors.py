@@ -3,10 +3,15 @@
 Importing this module loads pydantic-ai, which takes a while: `models` does it in a thread, when a model is first asked.
 """
 
-from collections.abc import Mapping
+import ssl
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
+import httpx2
+from anyio import to_thread
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.exceptions import (
     ModelAPIError,
@@ -36,6 +41,10 @@ from wf_mcp.llm.messages import has_files, messages, tools
 from wf_mcp.llm.protocol import ModelAnswer, ModelFailed, ModelFault, ModelRequest
 
 OPENAI_URL = "https://api.openai.com/v1"
+HTTP_SECONDS = 600.0
+"""Between two pieces of an answer. What a whole request may take is said with each."""
+CONNECT_SECONDS = 5.0
+
 _OPENAI = ("openai", "openai-chat", "openai-responses")
 
 _OVER_SOON = (ModelRateLimitError, ModelUnavailableError, ModelServerError, ModelConnectionError, ModelRequestTimeout)
@@ -60,8 +69,18 @@ class Failure:
     details: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-def open_vendor(name: str, environ: Mapping[str, str]) -> Model:
-    """Give the client of `vendor:model`. Nothing is sent yet.
+@asynccontextmanager
+async def opened(name: str, environ: Mapping[str, str]) -> AsyncGenerator[Model]:
+    """Open the client of `vendor:model` for as long as the block. Raises as `open_vendor`."""
+    # In a thread: what it takes to begin may be read from the disk.
+    async with await to_thread.run_sync(_http_client) as client:
+        model = await to_thread.run_sync(open_vendor, name, environ, client)
+        async with model:
+            yield model
+
+
+def open_vendor(name: str, environ: Mapping[str, str], client: httpx2.AsyncClient | None = None) -> Model:
+    """Give the client of `vendor:model`, which speaks through `client` if its vendor can. Nothing is sent yet.
 
     An OpenAI-compatible server behind OPENAI_BASE_URL is asked by chat completions, which all of them know.
 
@@ -79,7 +98,7 @@ def open_vendor(name: str, environ: Mapping[str, str]) -> Model:
         key = environ.get("OPENAI_API_KEY")
         if not (key or base_url):
             raise UserError("The environment has no OPENAI_API_KEY.")
-        return OpenAIProvider(base_url=base_url or OPENAI_URL, api_key=key or "none")
+        return OpenAIProvider(base_url=base_url or OPENAI_URL, api_key=key or "none", http_client=client)
 
     try:
         return infer_model(name, provider)
@@ -89,6 +108,16 @@ def open_vendor(name: str, environ: Mapping[str, str]) -> Model:
     except (UserError, ValueError) as exc:
         hint = "Write vendor:model, as in openai:gpt-5.1, and give the vendor's key in the environment."
         raise ModelFailed("model_unusable", f"The model {name!r} cannot be used: {exc}", hint=hint) from exc
+
+
+def _http_client() -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(timeout=httpx2.Timeout(HTTP_SECONDS, connect=CONNECT_SECONDS), verify=_certificates())
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Read whom this machine trusts: once, for that takes longer than all the rest of a request."""
+    return httpx2.create_ssl_context()
 
 
 async def ask_once(
