@@ -86,7 +86,8 @@ async def test_a_call_is_answered_through_every_door_with_the_same_bytes(tmp_pat
     assert ends == [ends[0]] * len(doors)
 
 
-SESSIONS = 1000
+SESSIONS = 300
+"""Beside those that `tests/wf_mcp/execution/test_sessions.py` delivers to from another process."""
 
 
 async def test_a_result_that_comes_at_the_moment_of_the_stop_is_not_missed(tmp_path: Path) -> None:

@@ -59,6 +59,7 @@ async def test_of_two_results_for_one_call_the_first_stays_and_the_second_is_tol
         waiting = await begin(server)
         far, away = tokens(waiting).values()
         await server.call("complete_call", token=far, result=1)
+        assert list(tokens(await resume(server, waiting["session_id"]))) == ["away"]
         for late in ("complete_call", "fail_call"):
             word = {"result": 2} if late == "complete_call" else {"error": "No."}
             assert (await server.refuse(late, token=far, **word))["code"] == "call_already_completed"
@@ -98,7 +99,8 @@ async def test_a_turn_of_every_kind_of_call_wants_results_only_for_those_that_wa
         await server.call("complete_call", token=tokens(told)["far"], result="from afar")
         told = await resume(server, waiting["session_id"])
     lines = told["answer"].splitlines()
-    assert lines[:3] == ["- write: write done", "- far: from afar", '- apart: {"result":"apart done"}']
+    assert lines[:2] == ["- write: write done", "- far: from afar"]
+    assert "apart done" in lines[2]
     assert [line.split(":")[0] for line in lines[3:]] == ["- breaks", "- nowhere", "- look"]
     assert sorted(desk.noted) == ["apart", "breaks", "look", "write"]
 
@@ -147,10 +149,9 @@ async def test_a_call_that_was_running_at_the_kill_has_a_result_that_says_it_may
         ]
         await server.call("complete_call", token=tokens(told)["far"], result="from afar")
         told = await resume(server, session_id)
-        assert (told["status"], list(tokens(told))) == ("waiting", ["holds"])
-        said = (await server.call("inspect_session", session_id=session_id, turns=1))["conversation"][0]["text"]
-        assert said.startswith(f"First:\n- look: look done\n- holds: {UNKNOWN}")
-        assert said.endswith("\n- write: write done\n- far: from afar")
+        assert (told["status"], list(tokens(told))) == ("answered", ["holds"])
+        assert told["answer"].startswith(f"First:\n- look: look done\n- holds: {UNKNOWN}")
+        assert told["answer"].endswith("\n- write: write done\n- far: from afar")
         desk.wf("calls", "complete", tokens(told)["holds"], '"it did happen"')
         assert (await resume(server, session_id))["answer"] == "- holds: it did happen"
     assert desk.noted == ["look", "holds", "write"]

@@ -64,6 +64,7 @@ async def test_a_token_that_is_unknown_or_ended_has_its_error_and_changes_nothin
         one, other = await begin(server), await begin(server)
         far = tokens(one)["far"]
         await server.call("complete_call", token=far, result="of the first")
+        await resume(server, one["session_id"])
         for unknown in (
             "",
             "call_",
