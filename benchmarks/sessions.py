@@ -1,169 +1,133 @@
-"""How soon a model hears of what was delivered, and whether many deliveries at once all arrive.
+"""How soon a model hears of what was delivered, whether all of many deliveries arrive, and what a long session costs.
 
     python benchmarks/sessions.py            a table, then one line of JSON
     python benchmarks/sessions.py --check    the same; exit status 1, naming what fell short
+    python benchmarks/sessions.py --full     more rounds
 
-The first figure is from the moment at which a delivery is acknowledged to the moment at which the model is asked, in a
-program that goes on with a hundred waiting sessions by itself. For the second, processes deliver to a thousand calls.
+The first figure is from the moment at which `complete_call` has returned to the client to the moment at which the model
+is asked, in a server on HTTP that goes on with a hundred waiting sessions by itself; the model is behind HTTP, too. For
+the second, eight workers outside deliver to a thousand calls over MCP. The last is of a session of a thousand turns.
 """
 
 import argparse
+import json
 import sys
 import tempfile
 import time
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from dataclasses import replace
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import anyio
+from mcp import Client
 from report import Figure, finish
+from session_work import ERA, LoopbackModel, call, server, wait_for
 
-from wf_artifacts.calls.models import Delivery
-from wf_artifacts.clock import SystemClock
-from wf_artifacts.stores import Stores, open_stores
-from wf_core.calls.policy import ToolCall
-from wf_core.ids import SessionId
-from wf_core.sessions import AgentSnapshot, ToolDefinition, UserTurn
-from wf_mcp.config import Config, Redactor
-from wf_mcp.execution.sessions.driver import SessionDriver
-from wf_mcp.execution.sessions.keeping import keep_going
-from wf_mcp.execution.sessions.opening import session_means
-from wf_mcp.llm import ModelAnswer, ModelRequest
-from wf_mcp.sources.registry import SourceRegistry
-from wf_mcp.sources.std import StdSource
+from wf_artifacts.stores import open_stores
+from wf_mcp.agents import Agent, with_durable_workflows
+from wf_mcp.execution.sessions.runner import AgentRunner
 
 WAITING = 100
 CALLS = 1000
-PROCESSES = 8
-ME = "local"
-CLOCK = SystemClock()
-
-TOOL = ToolDefinition("now", "wf.std.now", "wf.std", "", {}, {}, ("ok",), "digest", read_only=True, idempotent=True)
-AGENT = AgentSnapshot(
-    slug="benchmark",
-    description="",
-    system_prompt="",
-    model="scripted:none",
-    tools=(TOOL,),
-    policy={"default": {"tag": "defer", "reason": "external worker"}},
-)
+WORKERS = 8
+TURNS = 1000
+HERE = Path(__file__).parent
 
 
-class Model:
-    """Asks for calls, then answers. It notes when it was asked last, by session."""
-
-    def __init__(self, calls: int) -> None:
-        self.calls = calls
-        self.asked: dict[str, float] = {}
-        self.heard: dict[str, anyio.Event] = {}
-
-    async def ask(self, request: ModelRequest) -> ModelAnswer:
-        session_id = request.session.id
-        self.asked[session_id] = time.perf_counter()
-        if len(request.turns) == 1:
-            return ModelAnswer("", (ToolCall("now", {}),) * self.calls)
-        self.heard.setdefault(session_id, anyio.Event()).set()
-        return ModelAnswer("Done.")
-
-
-async def _nothing_missing(_: AgentSnapshot) -> tuple[()]:
-    return ()
-
-
-@asynccontextmanager
-async def program(folder: Path, model: Model) -> AsyncGenerator[tuple[SessionDriver, Stores]]:
-    """Open what advances the sessions of a folder."""
-    async with open_stores(f"file://{folder}") as stores, anyio.create_task_group() as tasks:
-        registry = SourceRegistry({"wf.std": StdSource("wf.std", CLOCK)})
-        means = session_means(stores, registry, Config(), Redactor(), environ={}, clock=CLOCK)
-
-        def open_model(_: AgentSnapshot) -> Model:
-            return model
-
-        driver = SessionDriver(replace(means, open_model=open_model, missing=_nothing_missing), tasks)
-        tasks.start_soon(keep_going, driver)
-        yield driver, stores
-        tasks.cancel_scope.cancel()
-
-
-async def waiting(driver: SessionDriver) -> dict[str, SessionId]:
-    """Let sessions come to wait: the session of each token."""
-    owners: dict[str, SessionId] = {}
-    for _ in range(WAITING):
-        session_id = (await driver.create(AGENT, "Go.", principal=ME, auto=True)).session_id
-        await driver.wait(await driver.resume(session_id))
-        owners |= {call.token: session_id for call in (await driver.view(session_id)).pending}
-    return owners
-
-
-def there() -> Delivery:
-    return Delivery(kind="result", result="there", channel="benchmark", principal=ME, delivered_at=CLOCK.now())
-
-
-async def delays(folder: Path) -> list[float]:
+async def delays(client: Client, model: LoopbackModel, rounds: int) -> list[float]:
     """Give for each session the milliseconds from the acknowledged delivery to the question, the shortest first."""
-    model, measured = Model(1), list[float]()
-    async with program(folder, model) as (driver, _):
-        for token, session_id in (await waiting(driver)).items():
-            heard = model.heard.setdefault(session_id, anyio.Event())
-            await driver.deliver(token, there(), principal=ME)
-            acknowledged = time.perf_counter()
-            await heard.wait()
-            measured.append(1000 * (model.asked[session_id] - acknowledged))
+    measured: list[float] = []
+    for round_number in range(rounds):
+        prompts = [f"1 call, number {round_number}.{number}" for number in range(WAITING)]
+        waiting = {prompt: await wait_for(client, prompt) for prompt in prompts}
+        for prompt, (token,) in waiting.items():
+            await call(client, "complete_call", token=token, result="there")
+            acknowledged = time.monotonic()
+            with anyio.fail_after(30):
+                measured.append(1000 * (await model.answered(prompt) - acknowledged))
     return sorted(measured)
 
 
-async def answered(folder: Path) -> int:
-    """Tell how many calls have their result, and their session its answer, after processes delivered to all at once."""
-    async with program(folder, Model(CALLS // WAITING)) as (driver, stores):
-        owners = await waiting(driver)
-        tokens = list(owners)
-        command = [sys.executable, __file__, "--deliver", str(folder)]
-        shares = ["\n".join(tokens[number::PROCESSES]) for number in range(PROCESSES)]
-        async with anyio.create_task_group() as tasks:
-            for share in shares:
-                tasks.start_soon(_run, command, share)
-        count = 0
-        for session_id in set(owners.values()):
-            with anyio.move_on_after(30):
-                while (await stores.sessions.load_record(session_id)).status != "answered":  # noqa: ASYNC110
-                    await anyio.sleep(0.01)
-                turn = (await driver.view(session_id)).session.turns[2]
-                count += len(turn.results) if isinstance(turn, UserTurn) else 0
-    return count
+async def arrived(client: Client, model: LoopbackModel, url: str) -> tuple[int, float]:
+    """Give how many results of workers came to their sessions' models, and how many were delivered in a second."""
+    number = CALLS // WAITING
+    prompts = [f"{number} calls, session {session}" for session in range(WAITING)]
+    tokens = [token for prompt in prompts for token in await wait_for(client, prompt)]
+    began = time.monotonic()
+    async with anyio.create_task_group() as tasks:
+        for worker in range(WORKERS):
+            command = [sys.executable, str(HERE / "session_work.py"), url]
+            tasks.start_soon(_run, command, "\n".join(tokens[worker::WORKERS]))
+    took = time.monotonic() - began
+    with anyio.move_on_after(60):
+        for prompt in prompts:
+            await model.answered(prompt)
+    return number * sum(prompt in model.asked for prompt in prompts), len(tokens) / took
 
 
 async def _run(command: list[str], given: str) -> None:
     await anyio.run_process(command, input=given.encode(), stderr=None)
 
 
-async def deliver(folder: Path, tokens: list[str]) -> None:
-    """Deliver as another process does."""
-    async with open_stores(f"file://{folder}") as stores:
-        for token in tokens:
-            await stores.continuations.deliver(token, there(), principal=None, now=CLOCK.now())
+async def serve(folder: Path, rounds: int) -> tuple[list[float], int, float]:
+    """Measure what a server does."""
+    model = LoopbackModel()
+    async with model.serving(), server(folder, model) as url, Client(url, mode=ERA, read_timeout_seconds=60) as client:
+        [token] = await wait_for(client, "1 call, the first")  # once for what is loaded when it is needed
+        await call(client, "complete_call", token=token, result="there")
+        await model.answered("1 call, the first")
+        return await delays(client, model, rounds), *await arrived(client, model, url)
+
+
+async def growth(folder: Path) -> tuple[float, float]:
+    """Compare the last turns of a long session with early ones: by the time of a turn, and by its bytes.
+
+    The time is that of the processor: nothing else that the machine does is in it.
+    """
+    answers: list[Any] = [{"toolCalls": [{"name": "constant", "arguments": {"value": "x" * 100}}]}] * TURNS
+    (folder / "script.json").write_text(json.dumps({"answers": [*answers, {"text": "Done."}]}))
+    agent = Agent(slug="long", model="scripted:script.json", tools=("wf.std.constant",), folder=folder, max_turns=2000)
+    spent: list[float] = []
+    async with open_stores(f"file://{folder / 'home'}") as stores:
+        agent = with_durable_workflows(agent, stores.sessions, stores.continuations)
+        async with AgentRunner.open(agent) as runner:
+            with runner.sessions.changes.heard_by(lambda _: spent.append(time.process_time())):
+                ended = await runner.run("Go.")
+        assert ended.record.answer == "Done.", ended.record
+        events = (await stores.sessions.load(ended.record.session_id)).events
+    times = [after - before for before, after in pairwise(spent)]
+    return _ratio(times, median), _ratio([len(event) for event in events], sum)
+
+
+def _ratio(each: Sequence[float], measure: Any) -> float:
+    """Compare what belongs to the last hundred turns of the thousand with what belongs to those from the tenth on."""
+    hundred, ten = len(each) // 10, len(each) // 100
+    return measure(each[-hundred:]) / measure(each[ten : ten + hundred])
 
 
 def main() -> int:
     """Measure, print, and give the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true")
-    parser.add_argument("--deliver", type=Path, help=argparse.SUPPRESS)
+    parser = argparse.ArgumentParser(description="Measure agent sessions.")
+    parser.add_argument("--check", action="store_true", help="exit 1 where a bound is not kept")
+    parser.add_argument("--full", action="store_true", help="more rounds")
     options = parser.parse_args()
-    if options.deliver:
-        anyio.run(deliver, options.deliver, sys.stdin.read().split())
-        return 0
     with tempfile.TemporaryDirectory() as folder:
-        measured = anyio.run(delays, Path(folder, "delays"))
-        count = anyio.run(answered, Path(folder, "answered"))
+        (place := Path(folder, "long")).mkdir()
+        slower, larger = anyio.run(growth, place)
+        measured, count, rate = anyio.run(serve, Path(folder), 10 if options.full else 1)
     last = measured[min(len(measured) - 1, int(0.99 * len(measured)))]
+    print(f"from complete_call to the model: median {median(measured):.1f} ms, p99 {last:.1f} ms")
+    print(f"{WORKERS} workers deliver {rate:.0f} results a second over MCP")
     figures = [
-        Figure("ms from a delivery to the question, p99, 100 sessions waiting", last, 50, at_least=False),
-        Figure("results placed of 1,000, delivered by 8 processes at once", count, CALLS, at_least=True),
+        Figure("ms from complete_call to the model, p99, 100 sessions waiting", last, 50, at_least=False),
+        Figure("results that came to a model, of 1,000 from 8 processes at once", count, CALLS, at_least=True),
+        Figure("processor time of a turn, the thousandth to the tenth", slower, 1.5, at_least=False),
+        Figure("bytes of a turn, the thousandth to the tenth", larger, 1.5, at_least=False),
     ]
-    return finish("sessions", figures, {"p50_ms": round(median(measured), 2)}, check=options.check)
+    told = {"p50_ms": round(median(measured), 2), "delivered_per_second": round(rate)}
+    return finish("sessions", figures, told, check=options.check)
 
 
 if __name__ == "__main__":
