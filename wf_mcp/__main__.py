@@ -11,7 +11,7 @@ from wf_core.errors import WfError
 from wf_core.ids import close_matches
 from wf_mcp.errors import InvalidArgument, meaning
 from wf_mcp.server.build import build_server
-from wf_mcp.server.tools import TOOLSETS, Toolset
+from wf_mcp.server.toolsets import TOOLSETS, Toolset
 from wf_mcp.server.transport import Address, read_address, serve_http, serve_stdio
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.wf_mcp.scripted import ask, node, plan
 from wf_artifacts.stores import open_stores
-from wf_mcp.app import App, default_home
+from wf_mcp.app import App
 from wf_mcp.config import InvalidConfig
 from wf_mcp.operations.artifacts import save_artifact
 from wf_mcp.operations.deployments import create_deployment
@@ -146,11 +146,6 @@ async def test_a_configuration_that_cannot_be_used_opens_nothing(tmp_path: Path)
             pass
 
 
-def test_the_home_is_named_by_the_environment_or_by_the_system() -> None:
-    assert default_home({"WF_HOME": "/srv/flows"}) == Path("/srv/flows")
-    assert default_home({}).name == "wf-mcp"
-
-
 async def test_a_database_is_closed_when_the_program_ends(tmp_path: Path) -> None:
     (tmp_path / "wf.json").write_text(json.dumps({"store": f"sqlite:///{tmp_path}/kept/wf.db"}), encoding="utf-8")
     async with App.open(home=tmp_path, cwd=tmp_path, environ={}) as app:
@@ -165,13 +160,3 @@ async def test_a_relative_database_counts_from_the_folder_of_the_configuration(t
     async with App.open(home=tmp_path / "home", config=folder / "wf.json", cwd=tmp_path) as app:
         await save_artifact(app, artifact_id="flow", plan=plan({"now": node("wf.std.now")}))
     assert (folder / "wf.db").is_file()
-
-
-async def test_a_folder_that_is_gone_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    gone = tmp_path / "gone"
-    gone.mkdir()
-    monkeypatch.chdir(gone)
-    gone.rmdir()
-    with pytest.raises(InvalidConfig, match="is gone"):
-        async with App.open(home=tmp_path / "home"):
-            pass

@@ -1,5 +1,6 @@
 """The program `wf-mcp`: its options and how it ends."""
 
+import json
 import socket
 import subprocess
 import sys
@@ -8,6 +9,13 @@ from pathlib import Path
 import pytest
 
 from wf_mcp.__main__ import main
+
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
+}
 
 
 @pytest.mark.parametrize(
@@ -28,13 +36,23 @@ def test_wrong_options_are_refused_with_what_would_be_right(
     assert said in " ".join(capsys.readouterr().err.split())
 
 
-def test_a_configuration_that_cannot_be_used_is_said_on_stderr_without_a_stack_trace(tmp_path: Path) -> None:
-    (tmp_path / "wf.json").write_text('{"pythonSource": {}}', encoding="utf-8")
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ('{"pythonSource": {}}', "pythonSources"),
+        ('{"store": "nothing://x"}', "This is no address of a store"),
+    ],
+)
+def test_a_configuration_that_cannot_be_used_is_said_on_stderr_without_a_stack_trace(
+    tmp_path: Path, written: str, said: str
+) -> None:
+    """Before anything is answered."""
+    (tmp_path / "wf.json").write_text(written, encoding="utf-8")
 
     ended = subprocess.run(
         [sys.executable, "-m", "wf_mcp", "--home", str(tmp_path / "home")],
         cwd=tmp_path,
-        input="",
+        input=json.dumps(INITIALIZE) + "\n",
         capture_output=True,
         text=True,
         check=False,
@@ -42,7 +60,7 @@ def test_a_configuration_that_cannot_be_used_is_said_on_stderr_without_a_stack_t
 
     assert ended.returncode == 2
     assert ended.stdout == ""
-    assert "pythonSources" in ended.stderr
+    assert said in ended.stderr
     assert "Traceback" not in ended.stderr
 
 

@@ -16,10 +16,11 @@ from rich.table import Table
 from rich.text import Text
 
 from wf_core.errors import WfError
-from wf_mcp.app import App, default_home
+from wf_mcp.app import App
 from wf_mcp.cli.operate import Ticker, guard, ticker
 from wf_mcp.cli.output import AsJson, show
 from wf_mcp.cli.place import Place
+from wf_mcp.config.place import default_home
 from wf_mcp.errors import ExitStatus
 from wf_mcp.operations import artifacts, deployments, runs, sources, store
 from wf_mcp.operations.caller import LOCAL_PERSON

@@ -1,19 +1,18 @@
-"""Puts the server together. The home, the sources and the runs are opened by `wf_mcp.app` when it starts to serve."""
+"""Puts the server together. When the home, the sources and the runs are opened is the business of `opening`."""
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
-import anyio
 from mcp.server.mcpserver import MCPServer
 
-from wf_mcp.app import App, configuration
-from wf_mcp.execution.recovery import keep_taking_over
-from wf_mcp.execution.sessions.keeping import keep_going
+from wf_mcp.config.place import configuration
+from wf_mcp.server.opening import Application, Opening, opened_when_needed
 from wf_mcp.server.prompts import add_prompts
 from wf_mcp.server.resources import add_resources
-from wf_mcp.server.tools import Toolset, default_toolsets, tools_of
+from wf_mcp.server.toolsets import Toolset, default_toolsets
 from wf_mcp.server.updates import Updates
 from wf_mcp.server.workflow_server import WorkflowServer
 
@@ -37,31 +36,31 @@ elsewhere: list_pending names them, complete_call delivers a result, and resume_
 
 def build_server(
     *, home: Path | None = None, config: Path | None = None, toolsets: Sequence[Toolset] | None = None
-) -> MCPServer[App]:
+) -> MCPServer[Opening]:
     """Build the server over a home (WF_HOME or the user's data folder when None) and a configuration file.
 
     Raises:
-        InvalidConfig: the configuration, which says which tools there are by default, cannot be used.
+        InvalidConfig: the configuration cannot be used.
     """
-    if toolsets is None:
-        toolsets = default_toolsets(agents=bool(configuration(home, config).agents))
+    settings = configuration(home, config)
+    offered = default_toolsets(agents=bool(settings.agents)) if toolsets is None else toolsets
     updates = Updates()
 
-    @asynccontextmanager
-    async def lifespan(_: MCPServer[App]) -> AsyncGenerator[App]:
-        async with App.open(home=home, config=config) as app, anyio.create_task_group() as tasks:
-            tasks.start_soon(updates.tell, app.runs.changes)
-            tasks.start_soon(keep_taking_over, app.runs, app.stores.runs)
-            tasks.start_soon(keep_going, app.sessions)
-            yield app
-            tasks.cancel_scope.cancel()
+    def load() -> Application:
+        from wf_mcp.server.application import application  # noqa: PLC0415 - takes a while, as `opening` says
+
+        return partial(application, home, config, updates)
+
+    def lifespan(_: MCPServer[Opening]) -> AbstractAsyncContextManager[Opening]:
+        # Files below the home can always be opened; the address of another store may be wrong.
+        return opened_when_needed(load, at_once=settings.store is not None)
 
     server = WorkflowServer(
         "wf-mcp",
         title="Durable workflows",
         version=version("wf-mcp"),
-        instructions=INSTRUCTIONS + (SESSIONS if "sessions" in toolsets else ""),
-        tools=tools_of(toolsets),
+        instructions=INSTRUCTIONS + (SESSIONS if "sessions" in offered else ""),
+        toolsets=offered,
         lifespan=lifespan,
         updates=updates,
         log_level="WARNING",

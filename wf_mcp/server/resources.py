@@ -1,9 +1,9 @@
 """Resources: what is stored, and what an author needs to read, under `wf://`."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
@@ -11,12 +11,16 @@ from pydantic import BaseModel
 
 from wf_core import jsonvalue
 from wf_core.errors import WfError
+from wf_mcp import operations
 from wf_mcp.errors import InvalidArgument, describe, meaning
-from wf_mcp.operations import artifacts, deployments, runs, traces
 from wf_mcp.operations.caller import LOCAL_MODEL
+from wf_mcp.server.opening import Opening
+
+if TYPE_CHECKING:
+    from wf_mcp.app import App
 
 JSON = "application/json"
-Request = Context[Any, Any]
+Request = Context[Opening, Any]
 
 
 def run_uri(run_id: str) -> str:
@@ -66,7 +70,9 @@ def add_resources(server: MCPServer[Any]) -> None:
         mime_type=JSON,
     )
     async def run(run_id: str, request: Request) -> str:
-        return await _json(request, runs.inspect_run(_app(request), run_id=run_id, wait_seconds=0, caller=LOCAL_MODEL))
+        return await _json(
+            request, lambda app: operations.runs.inspect_run(app, run_id=run_id, wait_seconds=0, caller=LOCAL_MODEL)
+        )
 
     @server.resource(
         "wf://runs/{run_id}/trace/{start}/{limit}",
@@ -75,10 +81,13 @@ def add_resources(server: MCPServer[Any]) -> None:
         mime_type=JSON,
     )
     async def trace(run_id: str, start: str, limit: str, request: Request) -> str:
-        page = traces.read_run_trace(
-            _app(request), run_id=run_id, start=_whole("start", start), limit=_whole("limit", limit), caller=LOCAL_MODEL
+        first, most = _whole("start", start), _whole("limit", limit)
+        return await _json(
+            request,
+            lambda app: operations.traces.read_run_trace(
+                app, run_id=run_id, start=first, limit=most, caller=LOCAL_MODEL
+            ),
         )
-        return await _json(request, page)
 
     @server.resource(
         "wf://artifacts/{artifact_id}/{version}",
@@ -87,9 +96,9 @@ def add_resources(server: MCPServer[Any]) -> None:
         mime_type=JSON,
     )
     async def artifact(artifact_id: str, version: str, request: Request) -> str:
+        wanted = _whole("version", version)
         return await _json(
-            request,
-            artifacts.inspect_artifact(_app(request), artifact_id=artifact_id, version=_whole("version", version)),
+            request, lambda app: operations.artifacts.inspect_artifact(app, artifact_id=artifact_id, version=wanted)
         )
 
     @server.resource(
@@ -99,25 +108,24 @@ def add_resources(server: MCPServer[Any]) -> None:
         mime_type=JSON,
     )
     async def deployment(deployment_id: str, request: Request) -> str:
-        return await _json(request, deployments.inspect_deployment(_app(request), deployment_id=deployment_id))
+        return await _json(
+            request, lambda app: operations.deployments.inspect_deployment(app, deployment_id=deployment_id)
+        )
 
 
-def _app(request: Request) -> Any:
-    return request.request_context.lifespan_context
-
-
-async def _json(request: Request, answer: Awaitable[BaseModel]) -> str:
+async def _json(request: Request, ask: Callable[["App"], Awaitable[BaseModel]]) -> str:
     """Give the answer as text, or the error in the protocol's words.
 
     Raises:
         ResourceNotFoundError: there is no such thing.
         ResourceError: anything else that the caller can act on.
     """
+    app = await request.request_context.lifespan_context.app()
     try:
-        return jsonvalue.dumps((await answer).model_dump(mode="json")).decode("utf-8")
+        return jsonvalue.dumps((await ask(app)).model_dump(mode="json")).decode("utf-8")
     except WfError as error:
         kind = ResourceNotFoundError if meaning(error.code).http_status == 404 else ResourceError
-        shown = describe(error, _app(request).redactor.json)
+        shown = describe(error, app.redactor.json)
         raise kind(" ".join(filter(None, (shown["message"], shown["hint"])))) from error
 
 

@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from wf_mcp.server import results, schemas
 from wf_mcp.server.arguments import check, strict
 from wf_mcp.server.call import ToolCall
+from wf_mcp.server.opening import Opening
 from wf_mcp.server.progress import Progress
 
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
@@ -68,11 +69,13 @@ class WorkflowTool(Tool):
         convert_result: bool = False,  # noqa: ARG002
     ) -> CallToolResult:
         """Call the function. Only a fault of the protocol is raised; anything else becomes a result."""
-        call = ToolCall(app=context.request_context.lifespan_context, progress=Progress(context))
+        opening: Opening = context.request_context.lifespan_context
+        app = await opening.app()
+        call = ToolCall(app=app, progress=Progress(context))
         try:
             values = check(self.fn_metadata.arg_model, arguments)
             return results.success(await self.fn(call, **values))
         except MCPError:
             raise
         except Exception as error:  # noqa: BLE001 - the boundary: `describe` decides what is shown of it
-            return results.failure(error, tool=self.name, redactor=call.app.redactor)
+            return results.failure(error, tool=self.name, redactor=app.redactor)

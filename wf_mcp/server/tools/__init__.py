@@ -1,19 +1,10 @@
 """The tools, one file a noun. A toolset is what `--toolsets` can ask for."""
 
 from collections.abc import Sequence
-from typing import Literal, get_args
 
 from wf_mcp.server.tool import WorkflowTool
 from wf_mcp.server.tools import artifacts, capabilities, deployments, pending, runs, sessions
-
-Toolset = Literal["runs", "authoring", "sessions"]
-
-TOOLSETS: tuple[Toolset, ...] = get_args(Toolset)
-
-
-def default_toolsets(*, agents: bool) -> tuple[Toolset, ...]:
-    """Give the sets that a server has unless it is told otherwise: sessions only where an agent is configured."""
-    return TOOLSETS if agents else ("runs", "authoring")
+from wf_mcp.server.toolsets import TOOLSETS, Toolset
 
 
 def tools_of(toolsets: Sequence[Toolset]) -> list[WorkflowTool]:

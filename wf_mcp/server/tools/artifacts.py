@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from wf_mcp.operations import artifacts as operations
+from wf_mcp import operations
 from wf_mcp.operations.models import ArtifactList, ArtifactView, DeletedArtifact, SavedArtifact, ValidationResult
 from wf_mcp.server.arguments import Cursor, JsonObject, Limit, WholeNumber
 from wf_mcp.server.call import ToolCall
@@ -18,7 +18,7 @@ ArtifactId = Annotated[str, Field(description="Letters, digits, dot, dash and un
 
 async def validate_workflow(call: ToolCall, plan: Plan) -> ValidationResult:
     """Check a plan without saving it. Use it while writing: it finds every issue at once, with its place and a hint."""
-    return await operations.validate_workflow(call.app, plan=plan)
+    return await operations.artifacts.validate_workflow(call.app, plan=plan)
 
 
 async def save_artifact(
@@ -28,12 +28,14 @@ async def save_artifact(
 
     Versions never change: the same plan again gives the same version. Deploy it with create_deployment to run it.
     """
-    return await operations.save_artifact(call.app, artifact_id=artifact_id, plan=plan, description=description)
+    return await operations.artifacts.save_artifact(
+        call.app, artifact_id=artifact_id, plan=plan, description=description
+    )
 
 
 async def list_artifacts(call: ToolCall, cursor: Cursor = None, limit: Limit = 20) -> ArtifactList:
     """List saved workflows with their versions. Use it to find what can be deployed."""
-    return await operations.list_artifacts(call.app, cursor=cursor, limit=limit)
+    return await operations.artifacts.list_artifacts(call.app, cursor=cursor, limit=limit)
 
 
 async def inspect_artifact(
@@ -42,7 +44,7 @@ async def inspect_artifact(
     version: Annotated[WholeNumber | None, Field(ge=1, description="The newest when left out.")] = None,
 ) -> ArtifactView:
     """Show one version of an artifact with its plan. Use it to read or change an existing workflow."""
-    return await operations.inspect_artifact(call.app, artifact_id=artifact_id, version=version)
+    return await operations.artifacts.inspect_artifact(call.app, artifact_id=artifact_id, version=version)
 
 
 async def delete_artifact(
@@ -54,7 +56,7 @@ async def delete_artifact(
 
     Refused while a deployment refers to it. Runs keep the plan they started with.
     """
-    return await operations.delete_artifact(call.app, artifact_id=artifact_id, version=version)
+    return await operations.artifacts.delete_artifact(call.app, artifact_id=artifact_id, version=version)
 
 
 def tools() -> list[WorkflowTool]:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from wf_mcp.operations import sources as operations
+from wf_mcp import operations
 from wf_mcp.operations.models import CallAnswer, CapabilityList, CapabilityView
 from wf_mcp.server.arguments import Cursor, JsonObject, Limit
 from wf_mcp.server.call import ToolCall
@@ -24,12 +24,12 @@ async def list_capabilities(
 
     diagnostics name the sources that could not be asked.
     """
-    return await operations.list_capabilities(call.app, query=query, source=source, cursor=cursor, limit=limit)
+    return await operations.sources.list_capabilities(call.app, query=query, source=source, cursor=cursor, limit=limit)
 
 
 async def inspect_capability(call: ToolCall, name: CapabilityName) -> CapabilityView:
     """Show one capability's contract: schemas, outcomes, hints. Use it for each capability that a plan is to call."""
-    return await operations.inspect_capability(call.app, name=name)
+    return await operations.sources.inspect_capability(call.app, name=name)
 
 
 async def call_capability(
@@ -41,7 +41,7 @@ async def call_capability(
 
     It really acts, and nothing of it is stored: a result that matters belongs into a workflow.
     """
-    return await operations.call_capability(call.app, name=name, input=input)
+    return await operations.sources.call_capability(call.app, name=name, input=input)
 
 
 def tools() -> list[WorkflowTool]:

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from wf_mcp.operations import deployments as operations
+from wf_mcp import operations
 from wf_mcp.operations.models import DeletedDeployment, DeploymentList, DeploymentView, Durability
 from wf_mcp.server.arguments import Cursor, Limit, WholeNumber
 from wf_mcp.server.call import ToolCall
@@ -40,7 +40,7 @@ async def create_deployment(
 
     runnable and diagnostics say whether it can run now. Runs that have started are not changed by it.
     """
-    return await operations.create_deployment(
+    return await operations.deployments.create_deployment(
         call.app,
         deployment_id=deployment_id,
         artifact_id=artifact_id,
@@ -54,17 +54,17 @@ async def create_deployment(
 
 async def list_deployments(call: ToolCall, cursor: Cursor = None, limit: Limit = 20) -> DeploymentList:
     """List the workflows that can be run. Use it first when the user wants something done that may be a workflow."""
-    return await operations.list_deployments(call.app, cursor=cursor, limit=limit)
+    return await operations.deployments.list_deployments(call.app, cursor=cursor, limit=limit)
 
 
 async def inspect_deployment(call: ToolCall, deployment_id: DeploymentId) -> DeploymentView:
     """Show a deployment and whether it can run now. Use it before run_deployment, or when a run was unrunnable."""
-    return await operations.inspect_deployment(call.app, deployment_id=deployment_id)
+    return await operations.deployments.inspect_deployment(call.app, deployment_id=deployment_id)
 
 
 async def delete_deployment(call: ToolCall, deployment_id: DeploymentId) -> DeletedDeployment:
     """Delete a deployment. Use it only when the user asks for it. Its runs stay, and paused ones can still go on."""
-    return await operations.delete_deployment(call.app, deployment_id=deployment_id)
+    return await operations.deployments.delete_deployment(call.app, deployment_id=deployment_id)
 
 
 def tools() -> list[WorkflowTool]:

@@ -4,8 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from wf_mcp.operations import calls
-from wf_mcp.operations import pending as operations
+from wf_mcp import operations
 from wf_mcp.operations.models import PendingList, RunSummary
 from wf_mcp.operations.session_models import SessionSummary
 from wf_mcp.server.arguments import Cursor, Limit
@@ -27,7 +26,7 @@ async def list_pending(
 
     Use it when the user asks what is waiting for an answer or an approval.
     """
-    return await operations.list_pending(
+    return await operations.pending.list_pending(
         call.app, run_id=run_id, session_id=session_id, cursor=cursor, limit=limit, caller=call.caller
     )
 
@@ -45,7 +44,7 @@ async def complete_call(
     Gives the run or the session that goes on with it. A call in doubt, or one that waits for an approval, is refused:
     a person answers it, on the command line.
     """
-    return await calls.complete_call(
+    return await operations.calls.complete_call(
         call.app, token=token, result=result, outcome=outcome, caller=call.caller, progress=call.progress
     )
 
@@ -54,7 +53,9 @@ async def fail_call(
     call: ToolCall, token: Token, error: Annotated[str, Field(description="Why there is no result.")]
 ) -> Summary:
     """Say that a call that waits for the outside failed. Use it as complete_call."""
-    return await calls.fail_call(call.app, token=token, error=error, caller=call.caller, progress=call.progress)
+    return await operations.calls.fail_call(
+        call.app, token=token, error=error, caller=call.caller, progress=call.progress
+    )
 
 
 def tools() -> list[WorkflowTool]:

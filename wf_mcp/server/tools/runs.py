@@ -4,8 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from wf_mcp.operations import runs as operations
-from wf_mcp.operations import traces
+from wf_mcp import operations
 from wf_mcp.operations.models import ResumeReadiness, RunList, RunStatus, RunSummary, TracePage
 from wf_mcp.server.arguments import Cursor, JsonObject, Limit, WholeNumber
 from wf_mcp.server.call import ToolCall
@@ -35,7 +34,7 @@ async def run_deployment(
     resume_run), or unrunnable (nothing was started: see diagnostics). next_actions says what to call next. Pass an
     idempotency_key when you may have to repeat the call.
     """
-    return await operations.run_deployment(
+    return await operations.runs.run_deployment(
         call.app,
         deployment_id=deployment_id,
         workflow_input=workflow_input,
@@ -59,7 +58,7 @@ async def resume_run(
     Ask the user first and pass on the user's answer: never decide an approval yourself. A refused answer changes
     nothing, and the run still waits. A question with answered_by "person" is answered elsewhere: the error says where.
     """
-    return await operations.resume_run(
+    return await operations.runs.resume_run(
         call.app,
         run_id=run_id,
         resume_payload=resume_payload,
@@ -76,7 +75,7 @@ async def inspect_run(call: ToolCall, run_id: RunId, wait_seconds: WaitSeconds =
 
     With wait_seconds the server waits until the run stops or the time is over, which is no error: ask again.
     """
-    return await operations.inspect_run(
+    return await operations.runs.inspect_run(
         call.app, run_id=run_id, wait_seconds=wait_seconds, caller=call.caller, progress=call.progress
     )
 
@@ -86,7 +85,7 @@ async def validate_run(call: ToolCall, run_id: RunId) -> RunSummary:
 
     diagnostics say which capability is missing, disabled or changed since the run started. Nothing is changed.
     """
-    return await operations.validate_run(call.app, run_id=run_id, caller=call.caller)
+    return await operations.runs.validate_run(call.app, run_id=run_id, caller=call.caller)
 
 
 async def read_run_trace(
@@ -100,7 +99,7 @@ async def read_run_trace(
     Start with the end (start=-10) when a run failed. Long values are shortened and marked with $truncated. Where
     truncated is true more entries follow, from next_start.
     """
-    return await traces.read_run_trace(call.app, run_id=run_id, start=start, limit=limit, caller=call.caller)
+    return await operations.traces.read_run_trace(call.app, run_id=run_id, start=start, limit=limit, caller=call.caller)
 
 
 async def list_runs(
@@ -112,7 +111,7 @@ async def list_runs(
     limit: Limit = 20,
 ) -> RunList:
     """List runs, newest first. Use it to find a run whose id you do not have; inspect_run shows one whole."""
-    return await operations.list_runs(
+    return await operations.runs.list_runs(
         call.app,
         status=status,
         deployment_id=deployment_id,
@@ -132,7 +131,7 @@ async def cancel_run(
 
     A run that is over already stays as it is, without an error.
     """
-    return await operations.cancel_run(call.app, run_id=run_id, reason=reason, caller=call.caller)
+    return await operations.runs.cancel_run(call.app, run_id=run_id, reason=reason, caller=call.caller)
 
 
 def tools() -> list[WorkflowTool]:

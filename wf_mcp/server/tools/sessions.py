@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from wf_artifacts.sessions.models import SessionStatus
-from wf_mcp.operations import sessions as operations
+from wf_mcp import operations
 from wf_mcp.operations.session_models import SessionDetail, SessionList, SessionSummary
 from wf_mcp.server.arguments import Cursor, Limit, WholeNumber
 from wf_mcp.server.call import ToolCall
@@ -27,7 +27,7 @@ async def start_session(
 
     The session is stored and its model not asked yet: resume_session lets it work. It survives restarts.
     """
-    return await operations.start_session(call.app, agent=agent, prompt=prompt, step=step, caller=call.caller)
+    return await operations.sessions.start_session(call.app, agent=agent, prompt=prompt, step=step, caller=call.caller)
 
 
 async def step_session(call: ToolCall, session_id: SessionId, wait_seconds: WaitSeconds = 25) -> SessionSummary:
@@ -35,7 +35,9 @@ async def step_session(call: ToolCall, session_id: SessionId, wait_seconds: Wait
 
     Use it instead of resume_session to look at each step before the next is taken.
     """
-    return await operations.step_session(call.app, session_id=session_id, wait_seconds=wait_seconds, caller=call.caller)
+    return await operations.sessions.step_session(
+        call.app, session_id=session_id, wait_seconds=wait_seconds, caller=call.caller
+    )
 
 
 async def pause_session(call: ToolCall, session_id: SessionId, wait_seconds: WaitSeconds = 25) -> SessionSummary:
@@ -43,7 +45,7 @@ async def pause_session(call: ToolCall, session_id: SessionId, wait_seconds: Wai
 
     Use it to stop a session that resume_session lets go on; resume_session lets it go on again.
     """
-    return await operations.pause_session(
+    return await operations.sessions.pause_session(
         call.app, session_id=session_id, wait_seconds=wait_seconds, caller=call.caller
     )
 
@@ -59,7 +61,7 @@ async def resume_session(
     status is answered (see answer), waiting (for pending_calls: see next_actions; it goes on by itself when their
     results come), running (ask again with inspect_session), failed, or blocked (see diagnostics).
     """
-    return await operations.resume_session(
+    return await operations.sessions.resume_session(
         call.app, session_id=session_id, prompt=prompt, auto=True, wait_seconds=wait_seconds, caller=call.caller
     )
 
@@ -69,7 +71,9 @@ async def run_isolated(call: ToolCall, session_id: SessionId, wait_seconds: Wait
 
     Use it when pending_calls name calls that await "isolated". Then resume_session goes on.
     """
-    return await operations.run_isolated(call.app, session_id=session_id, wait_seconds=wait_seconds, caller=call.caller)
+    return await operations.sessions.run_isolated(
+        call.app, session_id=session_id, wait_seconds=wait_seconds, caller=call.caller
+    )
 
 
 async def inspect_session(
@@ -79,7 +83,7 @@ async def inspect_session(
     wait_seconds: WaitSeconds = 0,
 ) -> SessionDetail:
     """Show where a session stands, with its last turns. Use it to follow a session that is running."""
-    return await operations.inspect_session(
+    return await operations.sessions.inspect_session(
         call.app, session_id=session_id, turns=turns, wait_seconds=wait_seconds, caller=call.caller
     )
 
@@ -88,7 +92,9 @@ async def list_sessions(
     call: ToolCall, status: SessionStatus | None = None, cursor: Cursor = None, limit: Limit = 20
 ) -> SessionList:
     """List sessions, newest first. Use it to find one, or to see which wait."""
-    return await operations.list_sessions(call.app, status=status, cursor=cursor, limit=limit, caller=call.caller)
+    return await operations.sessions.list_sessions(
+        call.app, status=status, cursor=cursor, limit=limit, caller=call.caller
+    )
 
 
 def tools() -> list[WorkflowTool]:

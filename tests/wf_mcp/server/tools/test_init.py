@@ -8,7 +8,8 @@ import pytest
 
 from wf_core.schemas import compile_schema
 from wf_mcp.server.tool import WorkflowTool
-from wf_mcp.server.tools import TOOLSETS, default_toolsets, tools_of
+from wf_mcp.server.tools import tools_of
+from wf_mcp.server.toolsets import TOOLSETS, default_toolsets
 
 TOOLS = tools_of(TOOLSETS)
 every_tool = pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
@@ -89,9 +90,7 @@ def test_a_toolset_has_tools_of_its_own() -> None:
     assert not sessions & (runs | authoring)
 
 
-def test_sessions_are_a_default_only_where_there_is_an_agent() -> None:
-    assert default_toolsets(agents=True) == TOOLSETS
-    assert default_toolsets(agents=False) == ("runs", "authoring")
+def test_what_waits_can_be_answered_without_the_tools_of_sessions() -> None:
     assert "complete_call" in {tool.name for tool in tools_of(["runs"])}
 
 
