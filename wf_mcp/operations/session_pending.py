@@ -4,6 +4,7 @@ import re
 
 from wf_artifacts.calls.models import Continuation, Waiting
 from wf_artifacts.errors import InvalidCursor, SessionNotFound
+from wf_core.errors import StateError
 from wf_core.ids import SessionId
 from wf_core.jsonvalue import shorten
 from wf_core.times import iso
@@ -69,10 +70,13 @@ def _place(call_id: str) -> list[int]:
 
 
 async def _agent(app: App, session_id: str) -> str | None:
-    """Give the agent of a session; None where there is none: the call is a run's, or its session is being deleted."""
+    """Give the agent of a session; None where it is not known.
+
+    The call is a run's, or its session is being deleted, or cannot be read: what waits of the others is shown.
+    """
     try:
         return (await app.stores.sessions.load_record(SessionId(session_id))).agent
-    except SessionNotFound:
+    except (SessionNotFound, StateError):
         return None
 
 

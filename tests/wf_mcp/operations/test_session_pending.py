@@ -79,3 +79,17 @@ async def test_what_belongs_to_no_session_is_left_out_and_the_page_is_full_all_t
             await app.stores.continuations.put(stranger)
         items, cursor = await calls_of_sessions(app, cursor=None, limit=2, caller=LOCAL_MODEL)
     assert ([item.agent for item in items], cursor) == (["helper", "helper"], None)
+
+
+async def test_what_waits_for_a_session_that_cannot_be_read_hides_nothing_of_the_others(tmp_path: Path) -> None:
+    work = desk(tmp_path)
+    async with work.open() as app:
+        damaged, sound = await waiting(app), await waiting(app)
+        empty_the_record_of(damaged.session_id, tmp_path)
+        items, cursor = await calls_of_sessions(app, cursor=None, limit=10, caller=LOCAL_MODEL)
+    assert ({item.session_id for item in items}, cursor) == ({sound.session_id}, None)
+
+
+def empty_the_record_of(session_id: str | None, folder: Path) -> None:
+    (record,) = folder.rglob(f"sessions/{session_id}/session.json")
+    record.write_bytes(b"")
