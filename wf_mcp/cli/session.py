@@ -241,7 +241,14 @@ def _value(data: bytes) -> JsonValue:
 def agent_of(text: str) -> str | Path:
     """Tell an agent file from the name of an agent in wf.json."""
     path = Path(text)
-    return path if path.suffix == ".json" or path.is_file() or "/" in text else text
+    return path if path.suffix == ".json" or "/" in text or _is_file(path) else text
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # no file can have this name: it is too long
+        return False
 
 
 def attachments(files: list[Path]) -> list[Attachment]:

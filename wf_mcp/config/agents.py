@@ -168,7 +168,7 @@ def find_agent(file: Path, slug: str) -> AgentFile:
         AgentNotFound: the file is gone, or describes an agent of another name.
         InvalidAgent: as for `load_agent`.
     """
-    if not file.is_file():
+    if not _is_there(file):
         raise AgentNotFound(
             f"The file {file.name} of the agent {slug!r} is gone.",
             hint="Bring the file back, or name the one that it has become.",
@@ -182,6 +182,13 @@ def find_agent(file: Path, slug: str) -> AgentFile:
             details={"agent": slug, "found": agent.slug},
         )
     return agent
+
+
+def _is_there(file: Path) -> bool:
+    try:
+        return file.is_file()
+    except OSError:  # no file can have this name: it is too long, or leads around in a circle
+        return False
 
 
 def _known_keys(_: Sequence[int | str]) -> list[str]:

@@ -278,6 +278,7 @@ def test_a_path_is_told_from_the_name_of_an_agent(tmp_path: Path, monkeypatch: p
     monkeypatch.chdir(tmp_path)
     (tmp_path / "agent").touch()
     assert agent_of("helper") == "helper"
+    assert agent_of("a" * 5000) == "a" * 5000
     assert [agent_of(text) for text in ("helper.json", "./helper", "agent")] == [
         Path("helper.json"), Path("helper"), Path("agent"),
     ]  # fmt: skip

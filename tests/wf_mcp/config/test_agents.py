@@ -120,3 +120,5 @@ def test_an_agent_that_was_renamed_in_its_file_is_found_no_more(tmp_path: Path) 
     file.unlink()
     with pytest.raises(AgentNotFound, match="'helper' is gone"):
         find_agent(file, "helper")
+    with pytest.raises(AgentNotFound, match="'helper' is gone"):
+        find_agent(tmp_path / ("a" * 5000), "helper")
