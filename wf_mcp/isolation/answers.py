@@ -25,7 +25,7 @@ def read_answer(ended: Ended, token: str, last_words: str, redactor: Redactor, *
         after = " after it had answered" if ended.stdout.strip() else ""
         raise IsolationError(
             "isolation_failed",
-            f"The isolated worker {_how(ended, killed)}{after}{said}; the call may have had effects.",
+            f"The isolated worker {_how(ended, killed)}{after}{said}.",
             executed=True,
             hint="A worker ends with exit status 0, also when the call failed. " + _HINT,
             details={"exit_status": ended.exit_status, "signal": ended.signal},
@@ -44,7 +44,7 @@ def read_envelope(printed: bytes, token: str, redactor: Redactor) -> ToolResult:
     except EnvelopeError as exc:
         raise IsolationError(
             "isolation_output_invalid",
-            f"{_explained(exc, printed, token, redactor)} The call may have had effects.",
+            _explained(exc, printed, token, redactor),
             executed=True,
             hint=_HINT,
             details={"reason": exc.code},

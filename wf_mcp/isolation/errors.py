@@ -17,6 +17,8 @@ IsolationCode = Literal[
 class IsolationError(WfError):
     """An isolated call gave no result. Nothing of its worker is left.
 
+    The message says what happened; `executed` says what is known of effects, which depends on the capability, too.
+
     What a worker itself says, that the call failed, is a result and no error of this kind.
     """
 
@@ -46,7 +48,7 @@ def timed_out(seconds: float) -> IsolationError:
     """Give the error of a worker that was ended because it took too long."""
     return IsolationError(
         "isolation_timeout",
-        f"The isolated worker was ended after {seconds:g} seconds; the call may have had effects.",
+        f"The isolated worker was ended after {seconds:g} seconds.",
         executed=True,
         hint="Raise timeoutSeconds in the agent's runner or the call's isolation spec, or find out what it waits for.",
         details={"timeout_seconds": seconds},
@@ -57,7 +59,7 @@ def too_large(limit: int) -> IsolationError:
     """Give the error of an answer beyond its bound; the rest of it was not read."""
     return IsolationError(
         "isolation_output_too_large",
-        f"The isolated worker answered with more than {limit} bytes; the call may have had effects.",
+        f"The isolated worker answered with more than {limit} bytes.",
         executed=True,
         hint="Answer with a reference to the data, or raise maxOutputBytes in the agent's runner.",
         details={"max_output_bytes": limit},

@@ -60,8 +60,7 @@ async def _post(settings: Runner, place: Place, request: bytes) -> bytes:
     except httpx2.HTTPError as exc:
         raise IsolationError(
             "isolation_failed",
-            f"The connection to {_authority(settings.url)} broke ({type(exc).__name__}); "
-            "the call may have had effects.",
+            f"The connection to {_authority(settings.url)} broke ({type(exc).__name__}).",
             executed=True,
             hint="Find out from the function itself what became of the call.",
         ) from None
@@ -88,9 +87,8 @@ async def _refuse(response: httpx2.Response, place: Place) -> NoReturn:
         said = presentable((await _begin(response)).decode("utf-8", "replace"), place.redactor)
         message += f", saying: {said}" if said else ""
         hint = "A function answers 200, also when the call failed; it then says so in its envelope."
-    message += "; the call may have had effects." if executed else "; the call was not carried out."
     details = {"http_status": response.status_code}
-    raise IsolationError("isolation_failed", message, executed=executed, hint=hint, details=details)
+    raise IsolationError("isolation_failed", f"{message}.", executed=executed, hint=hint, details=details)
 
 
 async def _begin(response: httpx2.Response) -> bytes:

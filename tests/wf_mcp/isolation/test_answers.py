@@ -57,8 +57,8 @@ def test_noise_is_quoted_without_a_secret_that_the_quotation_cuts(redactor: Reda
 @pytest.mark.parametrize(
     ("ended", "says"),
     [
-        (Ended(b"", 2, None), "ended with exit status 2, saying: last words;"),
-        (Ended(b"", 137, None), "ended with exit status 137, perhaps for its memory, saying: last words;"),
+        (Ended(b"", 2, None), "ended with exit status 2, saying: last words."),
+        (Ended(b"", 137, None), "ended with exit status 137, perhaps for its memory, saying: last words."),
         (Ended(b"", None, 15), "was ended by SIGTERM, saying"),
         (Ended(b"", None, 9), "was ended by SIGKILL, perhaps for its memory, saying"),
         (Ended(b"", None, 60), "was ended by signal 60, saying"),

@@ -15,6 +15,11 @@ def test_each_failure_says_what_is_known_of_effects() -> None:
     assert "2.5 seconds" in failures[1].message
 
 
+def test_a_message_leaves_it_to_the_call_whether_it_had_an_effect() -> None:
+    """A call that only reads had none, however its worker ended."""
+    assert not any("effect" in failure.message for failure in (timed_out(1), too_large(1)))
+
+
 def test_a_shell_and_http_know_what_each_code_means() -> None:
     codes = ["unavailable", "timeout", "failed", "output_invalid", "output_too_large"]
     assert {f"isolation_{code}" for code in codes} | {"invalid_runner"} <= set(MEANINGS)

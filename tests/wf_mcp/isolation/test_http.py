@@ -51,10 +51,10 @@ async def test_the_envelope_is_posted_and_its_answer_read(functions: Functions) 
     ("path", "code", "executed", "says"),
     [
         ("status/400", "isolation_failed", False, "HTTP 400 Bad Request, saying: because of \\[redacted\\]"),
-        ("status/404", "isolation_failed", False, "the call was not carried out"),
+        ("status/404", "isolation_failed", False, "HTTP 404"),
         ("status/429", "isolation_failed", False, "HTTP 429"),
-        ("status/408", "isolation_failed", True, "may have had effects"),
-        ("status/500", "isolation_failed", True, "may have had effects"),
+        ("status/408", "isolation_failed", True, "HTTP 408"),
+        ("status/500", "isolation_failed", True, "HTTP 500"),
         ("status/204", "isolation_output_invalid", True, "printed nothing"),
         ("elsewhere", "isolation_failed", True, "redirects are not followed"),
         ("other-token", "isolation_output_invalid", True, "another token"),

@@ -7,7 +7,7 @@ import pytest
 
 from tests.wf_mcp.execution.calls.requests import request
 from wf_core.calls.policy import Decorate, IsolationSpec, RunIsolated, WithTimeout
-from wf_core.calls.results import ToolResult, text_result
+from wf_core.calls.results import ToolResult, as_text, text_result
 from wf_mcp.execution.calls.isolated import NO_RUNNER, isolated_executor
 from wf_mcp.execution.calls.protocol import CallYield
 from wf_mcp.isolation import IsolationError
@@ -57,6 +57,7 @@ async def test_a_worker_that_gives_no_answer_fails_its_call() -> None:
     runner = Noting(IsolationError("isolation_timeout", "It took too long.", executed=True))
     ended = await isolated_executor(runner).exec_sync(request(disposition=RunIsolated()))
     assert (ended.code, ended.executed, ended.result.error) == ("isolation_timeout", True, True)
+    assert as_text(ended.result) == "isolation_timeout: It took too long. It may have had its effect."
 
 
 async def test_a_call_is_put_off_until_its_turn_and_says_where_nobody_can_carry_it_out() -> None:
