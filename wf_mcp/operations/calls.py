@@ -10,11 +10,12 @@ from wf_artifacts.errors import CallNotFound, RunNotFound
 from wf_artifacts.runs.models import RunRecord
 from wf_core.calls.contract import ERROR_OUTCOME
 from wf_core.calls.results import read_result, result_to_json, text_result
-from wf_core.errors import CallAlreadyCompleted, CallExpired, PersonRequired, UnknownCall
+from wf_core.errors import CallAlreadyCompleted, CallExpired, PersonRequired, StateError, UnknownCall
 from wf_core.ids import SessionId, read_call_token
 from wf_core.jsonvalue import JsonValue
 from wf_core.runtime import Settlement
 from wf_mcp.app import App
+from wf_mcp.errors import InvalidArgument
 from wf_mcp.execution.live import Progress
 from wf_mcp.operations import session_summaries, summaries
 from wf_mcp.operations.caller import LOCAL_MODEL, Caller
@@ -62,10 +63,12 @@ async def complete_call(
         WrongAnswerKind: it waits for something else: an approval is no result.
         PersonRequired: only a person says what became of a call in doubt.
         InvalidResult, TooLarge: the capability cannot have given that.
+        InvalidArgument: `outcome` is told of a call of a session.
         RunBlocked, RunBusy, StoreFull, StoreUnavailable: the word was not taken.
     """
     given = storable(app, "result", result)
     if not _is_of_run(token):
+        _refuse_outcome(outcome)
         return await _deliver(app, token, "result", result_to_json(read_result(given)), caller)
     settlement = Settlement("completed", outcome or await _usual_outcome(app, token, caller), given)
     return await _settle(app, token, settlement, wait_seconds, caller, progress)
@@ -140,8 +143,21 @@ async def _deliver(
         delivered_at=app.clock.now(),
     )
     owner = await app.sessions.deliver(token, delivery, principal=caller.principal, by_model=not caller.person)
-    view = await app.sessions.view(SessionId(owner), principal=caller.principal)
+    try:
+        view = await app.sessions.view(SessionId(owner), principal=caller.principal)
+    except StateError as error:
+        error.hint = f"What was said of the call is stored. {error.hint or ''}".rstrip()
+        raise
     return session_summaries.summary(await session_summaries.detail(app, view))
+
+
+def _refuse_outcome(outcome: str | None) -> None:
+    """Refuse what a model would not be told: to it, a call has a result or has failed."""
+    if outcome not in {None, "ok"}:
+        raise InvalidArgument(
+            f"A call of a session has no outcome {outcome!r}; only calls of runs have outcomes.",
+            hint="Leave `outcome` out, or say that the call failed: fail_call, wf calls fail.",
+        )
 
 
 async def _settle(

@@ -13,7 +13,14 @@ from tests.wf_mcp.scripted import Gate, ScriptedSource, ask, contents, node, ope
 from wf_artifacts.errors import CallNotFound
 from wf_artifacts.stores import Stores, open_stores
 from wf_core.calls.contract import Contract
-from wf_core.errors import CallAlreadyCompleted, InvalidResult, PersonRequired, UnknownCall, WrongAnswerKind
+from wf_core.errors import (
+    CallAlreadyCompleted,
+    InvalidResult,
+    PersonRequired,
+    StateCorrupt,
+    UnknownCall,
+    WrongAnswerKind,
+)
 from wf_mcp.app import App
 from wf_mcp.errors import InvalidArgument, TooLarge
 from wf_mcp.execution.sessions.errors import CallAnswered, CallExpired
@@ -238,6 +245,29 @@ async def test_the_first_answer_to_a_call_of_a_session_stays(tmp_path: Path) -> 
         assert await given(app, told) == [{"type": "text", "content": "first"}]
         with pytest.raises(CallAnswered):
             await complete_call(app, token=token, result="third")
+
+
+async def test_a_call_of_a_session_does_not_succeed_with_the_outcome_of_a_failure(tmp_path: Path) -> None:
+    async with desk(tmp_path, [asks("remote_a"), {"text": "{{results}}"}]).open() as app:
+        told = await waiting(app)
+        token = tokens(told)["remote_a"]
+        with pytest.raises(InvalidArgument, match="no outcome 'error'"):
+            await complete_call(app, token=token, result={"message": "declined"}, outcome="error")
+        await complete_call(app, token=token, result="done", outcome="ok")
+        assert await given(app, told) == [{"type": "text", "content": "done"}]
+
+
+async def test_who_answers_a_session_that_cannot_be_read_hears_that_the_answer_is_stored(tmp_path: Path) -> None:
+    async with desk(tmp_path).open() as app:
+        told = await waiting(app)
+        token = tokens(told)["remote_a"]
+    (tmp_path / "home" / "sessions" / str(told.session_id) / "events.jsonl").write_bytes(b"")
+    async with desk(tmp_path).open() as app:
+        with pytest.raises(StateCorrupt) as damaged:
+            await complete_call(app, token=token, result="done")
+        assert (damaged.value.hint or "").startswith("What was said of the call is stored.")
+        with pytest.raises(CallAnswered):
+            await complete_call(app, token=token, result="again")
 
 
 async def test_a_call_whose_time_has_come_takes_no_answer(tmp_path: Path) -> None:
