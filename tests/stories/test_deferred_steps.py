@@ -209,7 +209,7 @@ async def test_a_policy_is_given_on_the_command_line_and_said_to_be_wrong_there(
     wrong = await to_thread.run_sync(
         workplace.wf, "deployments", "create", "other", "pay", "--call-policy", '{"rules": [{"tool": 3}]}', "--json"
     )
-    assert (wrong.returncode, json.loads(wrong.stderr)["error"]["code"]) == (2, "invalid_policy")
+    assert (wrong.returncode, json.loads(wrong.stdout)["error"]["code"]) == (2, "invalid_policy")
     assert "call_policy.rules[0].tool" in wrong.stderr
 
 

@@ -73,6 +73,8 @@ def show_error(error: Exception, *, as_json: bool) -> None:
     if shown["hint"]:
         err.print(f"[dim]{escape(shown['hint'])}[/]", soft_wrap=True)
     for issue in shown["details"].get("issues", []):
+        if "severity" not in issue:
+            continue  # of a policy: the message names each
         err.print(diagnostic(Diagnostic.model_validate(issue)), soft_wrap=True)
     if as_json:
         print_json({"error": shown})

@@ -13,10 +13,6 @@ from wf_mcp.isolation.protocol import DeploymentRunner
 from wf_mcp.sources.registry import SourceRegistry
 
 
-def _no_runner(spec: IsolationSpec, source: str) -> DeploymentRunner | None:  # noqa: ARG001
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class Means:
     """The stores, the sources, time and chance."""
@@ -32,5 +28,5 @@ class Means:
     programs: Programs = field(default_factory=Programs)
     cache: CallCache | None = None
     """Where results are kept of calls whose policy wants that; None keeps none."""
-    runner: Callable[[IsolationSpec, str], DeploymentRunner | None] = _no_runner
+    runner: Callable[[IsolationSpec, str], DeploymentRunner | None] = lambda spec, source: None  # noqa: ARG005
     """Gives who carries out an isolated call of a source; None where nobody does."""

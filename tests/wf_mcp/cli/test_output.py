@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from rich.console import Console
 
-from wf_core.errors import InvalidPlan
+from wf_core.errors import InvalidPlan, InvalidPolicy
 from wf_core.times import iso
 from wf_mcp.cli import output
 from wf_mcp.operations.models import Diagnostic
@@ -68,3 +68,11 @@ def test_an_error_shows_its_issues_and_no_markup_of_its_own(capsys: pytest.Captu
     assert "error invalid_plan: [red]no[/]" in said
     assert "Mend it." in said
     assert "error x at /a: [bold]m[/]" in said
+
+
+def test_the_issues_of_a_policy_stand_in_the_message(capsys: pytest.CaptureFixture[str]) -> None:
+    output.show_error(InvalidPolicy([{"where": "call_policy.default", "message": "is no object"}]), as_json=True)
+
+    said = capsys.readouterr()
+    assert "call_policy.default: is no object" in said.err
+    assert '"code": "invalid_policy"' in said.out
