@@ -77,7 +77,7 @@ def read_result(given: bytes | str | JsonValue) -> ToolResult:
             check(given, "result")
             text, value = dumps(given).decode(), given
         except NotJson:
-            return text_result(str(given).encode(errors="replace").decode())
+            return text_result(_said(given).encode(errors="replace").decode())
     found = read_form(value)
     return text_result(text) if found is None else found
 
@@ -103,6 +103,13 @@ def result_to_json(result: ToolResult) -> dict[str, JsonValue]:
 def as_text(result: ToolResult) -> str:
     """Say a result in words: text as it is, JSON compactly, `[image/png chart.png, 120 bytes]` for media."""
     return _content_text(result.content)
+
+
+def _said(value: object) -> str:
+    try:
+        return str(value)
+    except RecursionError:
+        return "[a value that is nested too deeply]"
 
 
 def _content_to_json(content: Content) -> dict[str, JsonValue]:

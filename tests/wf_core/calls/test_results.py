@@ -118,6 +118,13 @@ def test_a_result_too_deep_to_be_stored_is_text() -> None:
     assert read_result(deeper) == text_result(deeper.decode())
 
 
+def test_a_value_too_deep_to_be_written_down_is_said_to_be_that() -> None:
+    value: Any = 1
+    for _ in range(100_000):
+        value = [value]
+    assert read_result(value) == text_result("[a value that is nested too deeply]")
+
+
 def test_mixed_parts_may_not_nest_without_end() -> None:
     written = '{"type":"mixed","parts":[' * 500 + "]}" * 500
     assert read_result(written) == text_result(written)
