@@ -1,10 +1,17 @@
 """What an operator asks of the store as a whole."""
 
+from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Literal
 
+from wf_artifacts.errors import SessionNotFound
 from wf_artifacts.storage.findings import Finding
+from wf_core.codec.sessions import replay
+from wf_core.errors import FormatTooNew, StateError
+from wf_core.ids import SessionId
 from wf_mcp.app import App
 from wf_mcp.execution.live import Progress
+from wf_mcp.operations.checks import MOST_ROWS
 from wf_mcp.operations.models import Answer
 
 
@@ -44,7 +51,40 @@ async def _findings(app: App, progress: Progress | None, *, repair: bool) -> lis
         found.append(_told(finding))
         if progress is not None:
             await progress(len(found), finding.document)
+    found += [finding async for finding in _unplayable(app)]
     return found
+
+
+async def _unplayable(app: App) -> AsyncIterator[StoreFinding]:
+    """Give the sessions that a store gives as they were stored, but whose events lead nowhere.
+
+    A store does not look into events. Nothing is repaired: what is left of the conversation is in them.
+    """
+    cursor: str | None = None
+    while True:
+        page = await app.stores.sessions.list_sessions(principal=None, cursor=cursor, limit=MOST_ROWS)
+        for record in page.items:
+            with suppress(SessionNotFound):
+                error = await _fault_of(app, record.session_id)
+                if error is not None:
+                    document = f"sessions/{record.session_id}"
+                    kind = "newer" if isinstance(error, FormatTooNew) else "damaged"
+                    yield StoreFinding(document=document, kind=kind, problem=error.message, repair=None)
+        cursor = page.next_cursor
+        if cursor is None:
+            return
+
+
+async def _fault_of(app: App, session_id: SessionId) -> StateError | None:
+    try:
+        stored = await app.stores.sessions.load(session_id)
+    except StateError:
+        return None  # the store has told it
+    try:
+        replay(stored.header, stored.events)
+    except StateError as error:
+        return error
+    return None
 
 
 def _told(finding: Finding) -> StoreFinding:

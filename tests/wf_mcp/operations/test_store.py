@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.wf_mcp.desk import desk, waiting
 from tests.wf_mcp.scripted import node, opened, plan
 from wf_artifacts.stores import open_stores
 from wf_mcp.operations.artifacts import save_artifact
@@ -34,3 +35,19 @@ async def test_what_is_repaired_is_told_apart_from_what_is_left(tmp_path: Path) 
     assert [finding.document for finding in repaired.repaired] == ["runs/strange"]
     assert [finding.document for finding in repaired.left] == ["deployments/flow.json"]
     assert (tmp_path / "lost+found" / "runs" / "strange").read_text(encoding="utf-8") == "none of ours"
+
+
+async def test_a_session_whose_events_cannot_be_followed_is_named_and_left(tmp_path: Path) -> None:
+    async with desk(tmp_path).open() as app:
+        damaged, sound = await waiting(app), await waiting(app)
+        events = tmp_path / "home" / "sessions" / str(damaged.session_id) / "events.jsonl"
+        first, rest = events.read_bytes().split(b"\n", 1)
+        events.write_bytes(first.replace(b'"', b"'") + b"\n" + rest)
+        stored = events.read_bytes()
+        report = await examine_store(app, repair=True)
+    assert sound.session_id is not None
+    assert [(one.document, one.kind, one.repair) for one in report.left] == [
+        (f"sessions/{damaged.session_id}", "damaged", None)
+    ]
+    assert "events[0]" in report.left[0].problem
+    assert events.read_bytes() == stored
