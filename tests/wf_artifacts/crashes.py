@@ -94,6 +94,7 @@ STORY: list[Act] = [
     create_first,
     append_synced,
     append_unsynced,
+    append_synced,  # which makes room
     stop,
     resume,
     append_synced,

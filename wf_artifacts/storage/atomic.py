@@ -8,8 +8,12 @@ change is a step of `steps`.
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
-from wf_artifacts.storage.steps import step, step_in_halves
+from wf_artifacts.storage.steps import is_observed, step, step_in_halves
+
+CAN_SYNC_DATA: Final = hasattr(os, "fdatasync")
+"""Whether what a file holds can be brought to disk without what is kept about it (not on macOS)."""
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
@@ -54,6 +58,12 @@ def sync(descriptor: int, path: Path) -> None:
     """Bring what was written to an open file to disk."""
     with step("fsync", path.name):
         os.fsync(descriptor)
+
+
+def sync_data(descriptor: int, path: Path) -> None:
+    """Bring what was written over what an open file held to disk. Only where `CAN_SYNC_DATA`."""
+    with step("fdatasync", path.name):
+        os.fdatasync(descriptor)
 
 
 def write_file(path: Path, data: bytes) -> None:
@@ -116,9 +126,7 @@ def open_to_append(path: Path, *, at: int) -> int:
     """Open a file, made where it is missing, of which the first `at` bytes count. Gives a descriptor to be closed."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
     try:
-        if os.fstat(descriptor).st_size > at:
-            with step("truncate", path.name):
-                os.ftruncate(descriptor, at)
+        cut_open(descriptor, path, at=at)
     except BaseException:
         os.close(descriptor)
         raise
@@ -127,6 +135,11 @@ def open_to_append(path: Path, *, at: int) -> int:
 
 def write_at(descriptor: int, path: Path, data: bytes, *, at: int) -> None:
     """Write into an open file. It is on disk once it is synced."""
+    if not is_observed():
+        written = os.pwrite(descriptor, data, at)
+        if written == len(data):
+            return
+        data, at = data[written:], at + written
     with step_in_halves("write", path.name, data) as parts:
         for part in parts:
             rest = memoryview(part)
@@ -134,6 +147,13 @@ def write_at(descriptor: int, path: Path, data: bytes, *, at: int) -> None:
                 written = os.pwrite(descriptor, rest, at)
                 rest = rest[written:]
                 at += written
+
+
+def cut_open(descriptor: int, path: Path, *, at: int) -> None:
+    """Remove what stands behind byte `at` of an open file. No reader looks there, so it may reach the disk later."""
+    if os.fstat(descriptor).st_size > at:
+        with step("truncate", path.name):
+            os.ftruncate(descriptor, at)
 
 
 def cut_file(path: Path, *, at: int) -> None:

@@ -38,6 +38,11 @@ def observed(observer: Observer) -> Generator[None]:
         _observer = earlier
 
 
+def is_observed() -> bool:
+    """Tell whether anybody is told of steps."""
+    return _observer is not None
+
+
 def step(act: str, what: str) -> AbstractContextManager[None]:
     """Make one change, which is done whole or not at all."""
     return _NOBODY if _observer is None else _told(act, what)

@@ -8,6 +8,7 @@ import pytest
 
 from tests.wf_artifacts.points import at_change, no_room
 from wf_artifacts.storage import atomic
+from wf_artifacts.storage.steps import observed
 
 
 def mode(path: Path) -> int:
@@ -77,6 +78,34 @@ def test_an_open_file_is_written_where_its_end_counts(tmp_path: Path) -> None:
         os.close(descriptor)
     assert path.read_bytes() == b"one\n2\n"
     assert mode(path) == 0o600
+
+
+def test_what_is_written_over_is_synced_without_what_is_kept_about_the_file(tmp_path: Path) -> None:
+    if not atomic.CAN_SYNC_DATA:
+        pytest.skip("there is no fdatasync here")
+    path = tmp_path / "a.jsonl"
+    atomic.write_file(path, b"one\n" + bytes(100))
+    acts: list[str] = []
+    descriptor = atomic.open_to_append(path, at=104)
+    with observed(lambda one: acts.append(one.act) if one.moment == "before" else None):
+        atomic.write_at(descriptor, path, b"two\n", at=4)
+        atomic.sync_data(descriptor, path)
+        for _ in range(2):
+            atomic.cut_open(descriptor, path, at=8)
+    os.close(descriptor)
+    assert path.read_bytes() == b"one\ntwo\n"
+    assert acts == ["write", "fdatasync", "truncate"]
+
+
+def test_what_the_system_writes_in_pieces_is_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pwrite = os.pwrite
+
+    def three(descriptor: int, data: bytes, at: int) -> int:
+        return pwrite(descriptor, data[:3], at)
+
+    monkeypatch.setattr(os, "pwrite", three)
+    atomic.write_file(tmp_path / "a", b"0123456789")
+    assert (tmp_path / "a").read_bytes() == b"0123456789"
 
 
 def test_a_mark_is_an_empty_file_and_leaves_what_is_there(tmp_path: Path) -> None:

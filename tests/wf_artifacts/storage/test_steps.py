@@ -2,7 +2,7 @@
 
 import pytest
 
-from wf_artifacts.storage.steps import Step, observed, step, step_in_halves
+from wf_artifacts.storage.steps import Step, is_observed, observed, step, step_in_halves
 
 
 def test_an_observer_is_told_before_and_after_a_change() -> None:
@@ -36,7 +36,9 @@ def test_what_an_observer_raises_the_change_raises() -> None:
 def test_an_observer_is_told_until_it_leaves() -> None:
     outer: list[Step] = []
     inner: list[Step] = []
+    assert not is_observed()
     with observed(outer.append):
+        assert is_observed()
         with observed(inner.append), step("fsync", "a"):
             pass
         with step("fsync", "b"):

@@ -142,11 +142,17 @@ class RunFolder:
     def inputs_since(self, head: Head) -> Inputs:
         """Read the inputs since the checkpoint that `head` names."""
         path = self.inputs_path(head.checkpoint.sequence)
-        data = self.home.read(path)
-        if data is None:
-            return inputs.NO_INPUTS
         document = self.home.document(path)
-        return inputs.parse(data, document, run_id=self.run_id, checkpoint=head.checkpoint.sequence)
+        earlier: bytes | None = None
+        while (data := self.home.read(path)) is not None:
+            try:
+                return inputs.parse(data, document, run_id=self.run_id, checkpoint=head.checkpoint.sequence)
+            except StateCorrupt:
+                # Whoever reads while a line is written may see the end of it before its beginning.
+                if data == earlier:
+                    raise
+            earlier = data
+        return inputs.NO_INPUTS
 
     def segments(self, head: Head) -> Trace:
         """Give the trace that the record in `head` counts."""
@@ -197,6 +203,8 @@ class RunFolder:
                     return inputs.last_progress(file, self.home.document(path))
             except FileNotFoundError:
                 return None
+            except StateCorrupt:
+                return self.inputs_since(head).progress
 
     def _environment(self, head: Head) -> PinnedEnvironment:
         data = self._required(self.environment_path)
@@ -229,8 +237,12 @@ class RunFolder:
 
     def _unfolded(self, head: Head, numbers: range) -> list[dict[str, Any]]:
         path = self.inputs_path(head.checkpoint.sequence)
-        with open_document(path, self.home.document(path)) as file:
-            return inputs.read_entries(file, self.home.document(path), numbers)
+        document = self.home.document(path)
+        with open_document(path, document) as file:
+            try:
+                return inputs.read_entries(file, document, numbers)
+            except StateCorrupt:
+                return self.inputs_since(head).entries(document, numbers)
 
     def _required(self, path: Path) -> bytes:
         data = self.home.read(path)

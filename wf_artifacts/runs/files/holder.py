@@ -145,6 +145,7 @@ class Holder:
     def close(self) -> None:
         """Close what is open."""
         if self._state is not None:
+            self._state.inputs.trim()
             self._state.inputs.close()
 
     def _known(self) -> _State:

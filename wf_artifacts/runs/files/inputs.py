@@ -9,14 +9,14 @@ The first line says whose they are. Each other line is one input with what it ma
 n counts the trace entries before, and steps those executed. Only whole lines count: a process that dies leaves at most
 a torn end behind, which nobody was told of. safe counts the inputs of the file that are on disk, or will be before
 anybody is told of this one. So where a machine that dies leaves a hole among lines that were not synced, the line
-behind it tells that nobody was told of any of them: they do not count. Any other line that says something else than
-was written is damage.
+behind it tells that nobody was told of any of them: they do not count. Neither do lines at the end that the disk was
+never given: zeros stand in their place. Any other line that says something else than was written is damage.
+
+Behind the lines there may be room for more (`room`).
 """
 
-import os
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
@@ -25,9 +25,9 @@ from zlib import crc32
 from pydantic import Field
 
 from wf_artifacts.runs.files.lines import NumberedLines
+from wf_artifacts.runs.files.room import RoomyFile
 from wf_artifacts.runs.models import JournalRecord
 from wf_artifacts.runs.rules import journal_line, require_next_inputs, trace_of
-from wf_artifacts.storage import atomic
 from wf_artifacts.storage.documents import Format, corrupt
 from wf_artifacts.storage.records import Record
 from wf_core.errors import StateCorrupt
@@ -37,6 +37,12 @@ _LINE = re.compile(rb'\{"n":(\d+),"entries":(\d+),"steps":(\d+),(?:"safe":(\d+),
 _CRC: Final = b',"crc32":'
 _CHUNK = 16 * 1024
 """Bytes to look through at once for the beginning of the last line."""
+
+ROOM_FROM: Final = 2
+"""How many lines a file has at least before it is worth room."""
+_SECTOR: Final = 512
+"""Where a disk that loses power begins and ends to lack what it was given."""
+_ZEROS: Final = re.compile(rb"\0+")
 
 
 class InputsHeader(Record):
@@ -77,6 +83,15 @@ class Inputs:
     safe: int | None
     """How many lines somebody may have been told of. None where the lines do not say so: they are of version 1."""
 
+    def entries(self, document: str, numbers: range) -> list[dict[str, Any]]:
+        """Give the trace entries with these numbers, which are among the last."""
+        made = [entry for line in self.lines for entry in trace_of(line)]
+        before = (self.progress.trace_count if self.progress else numbers.start) - len(made)
+        missing = sorted({*numbers} - {*range(before, before + len(made))})
+        if missing:
+            raise corrupt(document, f"entry {missing[0]} is missing")
+        return made[numbers.start - before : numbers.stop - before]
+
 
 NO_INPUTS: Final = Inputs([], None, 0, 0)
 
@@ -105,8 +120,7 @@ def parse(data: bytes, document: str, *, run_id: RunId, checkpoint: int) -> Inpu
             found = _with_line(found, line, document)
     except StateCorrupt:
         # A hole: nothing behind it counts, if nobody can have been told of what it took.
-        safe = _safe_after(lines, document)
-        if safe is None or safe > len(found.lines):
+        if not _is_unknown(data[: length - 1], found, document):
             raise
     return found
 
@@ -120,11 +134,29 @@ def _with_line(found: Inputs, line: bytes, document: str) -> Inputs:
     return Inputs(found.lines, following, found.length + len(line) + 1, safe)
 
 
-def _safe_after(lines: Sequence[bytes], document: str) -> int | None:
-    """Give what the last line says is safe. None where it cannot be read, or says nothing."""
-    with suppress(StateCorrupt):
-        return _decode(lines[-1], document)[2] if lines else None
-    return None
+def _is_unknown(data: bytes, found: Inputs, document: str) -> bool:
+    """Tell whether nobody can have been told of the lines behind those that were `found`."""
+    if found.safe is None:
+        return False
+    end = len(data)
+    for line in reversed(data[found.length :].split(b"\n")):
+        try:
+            safe = _decode(line, document)[2]
+        except StateCorrupt:
+            if not _lacks_sectors(line, end - len(line)):
+                return False
+        else:
+            return safe is not None and safe <= len(found.lines)
+        end -= len(line) + 1
+    return True
+
+
+def _lacks_sectors(line: bytes, at: int) -> bool:
+    """Tell whether a line at this place holds zeros, all of them where the disk was not given what was written."""
+    holes = [(hole.start(), hole.end()) for hole in _ZEROS.finditer(line)]
+    return bool(holes) and all(
+        (start == 0 or (at + start) % _SECTOR == 0) and (at + end) % _SECTOR == 0 for start, end in holes
+    )
 
 
 def last_progress(file: BinaryIO, document: str) -> Progress | None:
@@ -169,11 +201,8 @@ class InputsFile:
         """How many bytes count."""
         self._count = len(found.lines)
         self._safe = found.safe
-        self._path = path
         self._header = header
-        self._descriptor: int | None = None
-        self._is_named = False
-        """Whether its name is known to be on disk."""
+        self._file = RoomyFile(path)
 
     def append(self, records: Sequence[JournalRecord], *, sync: bool) -> None:
         """Append inputs in one write. Where it fails, the file is as before.
@@ -190,37 +219,24 @@ class InputsFile:
             lines += _encode(progress.trace_count, record, safe) + b"\n"
             count = progress.trace_count + len(record.trace)
             progress = Progress(count, record.steps_executed, record.position)
+        room = self._count >= ROOM_FROM and self._safe is not None
         try:
-            self._write(bytes(lines), sync=sync)
+            self._file.append(bytes(lines), at=self.length, sync=sync, room=room)
         except BaseException:
-            self._undo()
+            self._file.cut(at=self.length)
             raise
         self.progress = progress
         self.length += len(lines)
         self._count += len(records)
         self._safe = safe
 
+    def trim(self) -> None:
+        """Give up the room behind what counts."""
+        self._file.trim(at=self.length)
+
     def close(self) -> None:
         """Close it. It may be appended to again."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
-
-    def _write(self, data: bytes, *, sync: bool) -> None:
-        if self._descriptor is None:
-            self._descriptor = atomic.open_to_append(self._path, at=self.length)
-        atomic.write_at(self._descriptor, self._path, data, at=self.length)
-        if sync:
-            atomic.sync(self._descriptor, self._path)
-            if not self._is_named:
-                atomic.sync_folder(self._path.parent)
-                self._is_named = True
-
-    def _undo(self) -> None:
-        """Remove what may have been written. Where even that fails, opening it again does."""
-        self.close()
-        with suppress(OSError):
-            atomic.cut_file(self._path, at=self.length)
+        self._file.close()
 
 
 def _encode(count: int, record: JournalRecord, safe: int | None) -> bytes:

@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from wf_artifacts.errors import RunNotFound
 from wf_artifacts.runs.files.folder import Head, RunFolder
+from wf_artifacts.runs.files.room import content_length
 from wf_artifacts.runs.files.trace import segment_path
 from wf_artifacts.storage.atomic import is_temporary
 from wf_artifacts.storage.findings import MOVES_IT, MOVES_RUN, Fault, Finding, LostAndFound, unreadable
@@ -107,18 +108,22 @@ class _Run:
         """Look for what stands behind the end of what counts."""
         folder = self._folder
         segment = segment_path(folder.journal, head.segment.number)
-        yield from self._end_of(segment, lambda: head.segment.length)
+        yield from self._end_of(segment, lambda: folder.home.size(segment), lambda: head.segment.length)
+        inputs = folder.inputs_path(head.checkpoint.sequence)
         with suppress(StateError):
-            yield from self._end_of(folder.inputs_path(head.checkpoint.sequence), lambda: folder.inputs().length)
+            # The room that a crash left behind it is nothing that was written.
+            yield from self._end_of(
+                inputs, lambda: content_length(folder.home.read(inputs) or b""), lambda: folder.inputs().length
+            )
 
-    def _end_of(self, path: Path, length: Callable[[], int]) -> Iterator[Fault]:
+    def _end_of(self, path: Path, size: Callable[[], int], length: Callable[[], int]) -> Iterator[Fault]:
         home = self._folder.home
 
         def cut() -> None:
-            if home.size(path) > length():
+            if size() > length():
                 self._lost.cut(path, at=length())
 
-        surplus = home.size(path) - length()
+        surplus = size() - length()
         if surplus > 0:
             problem = f"A crash left {surplus} bytes at its end that do not count."
             finding = Finding(home.document(path), "leftover", problem, "Moves these bytes to lost+found.")

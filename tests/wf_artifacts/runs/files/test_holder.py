@@ -2,7 +2,9 @@
 
 import os
 from collections.abc import Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from wf_artifacts.runs.files import trace as segments
 from wf_artifacts.runs.files.folder import RunFolder
 from wf_artifacts.runs.files.holder import Holder, new_files
 from wf_artifacts.runs.models import RunRecord
+from wf_artifacts.storage import atomic
 from wf_artifacts.storage.home import Home
 
 BEGUN = record()
@@ -105,6 +108,72 @@ def test_the_next_holder_goes_on_where_the_last_one_died(
     moved = following(folder.record(), entries=0)
     following_holder.commit(moved, checkpoint(moved), [])
     assert indices(folder) == [*range(6)]
+
+
+def test_room_is_given_up_at_the_end_and_by_the_next_holder_after_a_crash(
+    folder: RunFolder, holder: Holder, announced: Announced
+) -> None:
+    path = folder.inputs_path(1)
+    for since in range(4):
+        length = holder.append(inputs(BEGUN, since=since), sync=True)
+    if atomic.CAN_SYNC_DATA:
+        assert path.stat().st_size > length
+    with_room = path.read_bytes()
+    holder.close()
+    assert path.stat().st_size == length
+    path.write_bytes(with_room)
+    assert (len(folder.inputs().lines), folder.record().trace_count, indices(folder)) == (4, 4, [0, 1, 2, 3])
+    Holder(folder, announced).tidy()
+    assert path.stat().st_size == length
+
+
+def test_whoever_reads_while_lines_are_written_sees_those_that_are_there(folder: RunFolder, holder: Holder) -> None:
+    """A line may go over the end of a page, and is written page by page."""
+
+    def write() -> None:
+        for since in range(300):
+            holder.append(inputs(BEGUN, since=since), sync=True)
+
+    seen = 0
+    with ThreadPoolExecutor(1) as threads:
+        writing = threads.submit(write)
+        while not writing.done():
+            count = folder.record().trace_count
+            assert seen <= count <= len(folder.inputs().lines)
+            assert [entry["index"] for entry in folder.trace(seen, 1000)][: count - seen] == [*range(seen, count)]
+            seen = count
+        writing.result()
+
+
+def test_a_line_of_which_the_end_is_seen_before_the_beginning_is_read_again(
+    folder: RunFolder, holder: Holder, announced: Announced, home: Path
+) -> None:
+    class Early(Home):
+        """Reads a file for the first time while a line of it is written."""
+
+        is_early = True
+
+        def read(self, path: Path) -> bytes | None:
+            data = super().read(path)
+            if data is None or not path.name.startswith("inputs") or not self.is_early:
+                return data
+            self.is_early = False
+            return data[:-60] + bytes(30) + data[-30:]
+
+    holder.append(inputs(BEGUN, 2), sync=True)
+    early = RunFolder(Early(home), folder.path, folder.run_id)
+    assert len(early.inputs().lines) == 2
+
+
+def test_everybody_takes_a_page_that_the_disk_was_not_given_for_the_end(folder: RunFolder, holder: Holder) -> None:
+    holder.append(inputs(BEGUN, 2), sync=True)
+    holder.append([replace(inputs(BEGUN, since=2)[0], line=b'{"text":"%b"}' % (b"x" * 9_000))], sync=False)
+    assert folder.record().trace_count == 3
+    path = folder.inputs_path(1)
+    data = path.read_bytes()
+    path.write_bytes(data[:4096] + bytes(4096) + data[8192:])
+    assert (len(folder.inputs().lines), folder.record().trace_count, indices(folder)) == (2, 2, [0, 1])
+    assert folder.trace(1, 5) == folder.trace(0, 5)[1:]
 
 
 def test_what_was_never_committed_is_removed(folder: RunFolder, holder: Holder) -> None:

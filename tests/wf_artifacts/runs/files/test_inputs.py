@@ -84,8 +84,8 @@ def test_an_append_is_one_write_and_is_synced_only_when_asked(path: Path, file: 
     file.append([given(1)], sync=False)
     with observed(lambda one: acts.append(one.act) if one.moment == "before" else None):
         file.append([given(2, 10), given(3, 11)], sync=False)
-        file.append([given(4)], sync=True)
-        file.append([given(5)], sync=True)
+        for position in (4, 5):
+            file.append([given(position, length=20_000)], sync=True)  # too long to be worth room
     assert acts == ["write", "write", "fsync", "fsync", "write", "fsync"]  # the first time with its folder
 
 
@@ -278,6 +278,19 @@ def test_what_a_failed_append_could_not_remove_the_next_one_does(path: Path, fil
     path.write_bytes(path.read_bytes() + b"as if the write had come further\n")
     file.append([given(2, 11)], sync=True)
     assert len(parsed(path).lines) == 2
+
+
+def test_entries_are_found_among_what_was_read_as_a_whole(path: Path, file: InputsFile) -> None:
+    file.append([given(1, 10), given(2), given(3, 11, 12)], sync=False)
+    found = parsed(path)
+    for start in range(10, 13):
+        for stop in range(start, 14):
+            assert [one["index"] for one in found.entries("a", range(start, stop))] == [*range(start, stop)]
+    for missing, numbers in ((13, range(12, 14)), (9, range(9, 11))):
+        with pytest.raises(StateCorrupt, match=f"entry {missing} is missing"):
+            found.entries("a", numbers)
+    with pytest.raises(StateCorrupt, match="entry 7 is missing"):
+        NO_INPUTS.entries("a", range(7, 8))
 
 
 def test_finding_the_last_line_reads_no_other(path: Path, file: InputsFile) -> None:

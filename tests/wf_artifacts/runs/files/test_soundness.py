@@ -157,6 +157,25 @@ async def test_bytes_that_do_not_count_are_cut_off_and_kept(home: Path, stores: 
     assert await found(stores) == []
 
 
+async def test_room_that_a_crash_left_is_no_fault(home: Path, stores: Stores) -> None:
+    path = folder(home, OPEN) / "journal" / "inputs_000002.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole + bytes(10_000))
+    assert await found(stores, repair=True) == []
+    async with held(stores, OPEN):
+        assert path.read_bytes() == whole
+
+
+async def test_torn_bytes_in_room_are_cut_off_with_it(home: Path, stores: Stores) -> None:
+    path = folder(home, OPEN) / "journal" / "inputs_000002.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole + b'{"n":torn' + bytes(10_000))
+    (finding,) = await found(stores, repair=True)
+    assert finding.problem == "A crash left 9 bytes at its end that do not count."
+    assert path.read_bytes() == whole
+    assert await found(stores) == []
+
+
 async def test_what_a_holder_is_in_the_middle_of_is_no_fault(home: Path, stores: Stores) -> None:
     async with held(stores, OPEN):
         for name in (".run.json.tmp", "checkpoints/000003.json"):
