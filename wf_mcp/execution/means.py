@@ -13,6 +13,10 @@ from wf_mcp.isolation.protocol import DeploymentRunner
 from wf_mcp.sources.registry import SourceRegistry
 
 
+RunnerOf = Callable[[IsolationSpec, str], DeploymentRunner | None]
+_NOBODY: RunnerOf = lambda spec, source: None  # noqa: ARG005, E731
+
+
 @dataclass(frozen=True, slots=True)
 class Means:
     """The stores, the sources, time and chance."""
@@ -28,5 +32,5 @@ class Means:
     programs: Programs = field(default_factory=Programs)
     cache: CallCache | None = None
     """Where results are kept of calls whose policy wants that; None keeps none."""
-    runner: Callable[[IsolationSpec, str], DeploymentRunner | None] = lambda spec, source: None  # noqa: ARG005
+    runner: RunnerOf = _NOBODY
     """Gives who carries out an isolated call of a source; None where nobody does."""
