@@ -12,7 +12,6 @@ from wf_mcp.execution.programs import Programs
 from wf_mcp.isolation.protocol import DeploymentRunner
 from wf_mcp.sources.registry import SourceRegistry
 
-
 RunnerOf = Callable[[IsolationSpec, str], DeploymentRunner | None]
 _NOBODY: RunnerOf = lambda spec, source: None  # noqa: ARG005, E731
 
