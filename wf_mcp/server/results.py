@@ -20,8 +20,11 @@ MOST_BYTES: Final = 32_000
 _LIMITS: Final = (16_000, 4_000, 1_000, 250)
 """Bytes that a value of a run may have: the first with which the answer is short enough."""
 
-_VALUES: Final = frozenset({"output", "payload", "arguments", "details"})
-"""The members of answers that hold what runs and capabilities made, of any length."""
+_VALUES: Final = frozenset({"output", "payload", "arguments", "details", "text", "result"})
+"""The members of answers that hold what runs, sessions and capabilities made, of any length."""
+
+_WORDS: Final = frozenset({"answer"})
+"""The members that hold what a model said: text, of any length, that stays text."""
 
 
 def success(answer: BaseModel) -> CallToolResult:
@@ -49,14 +52,19 @@ def _shortened(body: Any, limit: int) -> Any:
     match body:
         case dict():
             members = cast("dict[str, Any]", body).items()
-            return {
-                key: jsonvalue.shorten(item, limit) if key in _VALUES else _shortened(item, limit)
-                for key, item in members
-            }
+            return {key: _member(key, item, limit) for key, item in members}
         case list():
             return [_shortened(item, limit) for item in cast("list[Any]", body)]
         case _:
             return body
+
+
+def _member(key: str, item: Any, limit: int) -> Any:
+    if key in _VALUES:
+        return jsonvalue.shorten(item, limit)
+    if key in _WORDS and isinstance(item, str) and len(item) > limit:
+        return f"{item[:limit]} … ({len(item)} characters in all; `wf session show --json` gives them)"
+    return _shortened(item, limit)
 
 
 def _result(body: dict[str, Any], *, is_error: bool) -> CallToolResult:

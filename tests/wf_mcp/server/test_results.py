@@ -65,3 +65,15 @@ def test_a_secret_that_was_passed_is_not_echoed_even_where_the_echo_is_cut() -> 
     redactor.add("hunter22" * 30)
     error = InvalidArgument(f"There is no {'hunter22' * 30}.", details={"id": ["hunter22" * 30]})
     assert "hunter" not in str(results.failure(error, tool="x", redactor=redactor))
+
+
+def test_a_long_answer_of_a_model_is_cut_and_stays_text() -> None:
+    class Spoken(BaseModel):
+        status: str
+        answer: str | None
+
+    told = results.success(Spoken(status="answered", answer="word " * 1_000_000)).structured_content
+    assert told is not None
+    assert told["answer"].startswith("word word")
+    assert "5000000 characters in all" in told["answer"]
+    assert len(json.dumps(told)) < 40_000
