@@ -12,14 +12,14 @@ import anyio
 from wf_artifacts.runs.environment import PinnedCapability, PinnedEnvironment
 from wf_artifacts.runs.models import RunRecord
 from wf_core import jsonvalue
-from wf_core.calls.cache import cache_key
 from wf_core.calls.continuations import ContinuationContext
 from wf_core.calls.contract import CAPABILITY_ERROR, ERROR_OUTCOME, Contract
-from wf_core.calls.policy import Disposition, RunIsolated, ToolCall, WithCacheKey, bare, decorators
+from wf_core.calls.policy import Disposition, RunIsolated, ToolCall, bare
 from wf_core.calls.results import JsonContent, TextContent, ToolResult, as_text, result_to_json, text_result
 from wf_core.ids import call_token
 from wf_core.jsonvalue import JsonValue
 from wf_core.runtime import CallFailure, Invocation
+from wf_mcp.execution.calls.caching import cache_key_of
 from wf_mcp.execution.calls.decorated import decorated
 from wf_mcp.execution.calls.isolated import NO_RUNNER, isolated_executor
 from wf_mcp.execution.calls.protocol import CallComplete, CallRequest, Target
@@ -45,12 +45,14 @@ async def carry_out(
 
     A result that is kept is as good as one that comes now. Time limits of the step hold around all attempts.
     """
-    key = _key(record, pinned, call, disposition)
+    request = _request(record, pinned, call, disposition)
+    # Runs of one principal share results, and none with sessions: these keep them in another form.
+    key = cache_key_of(request, f"runs of {record.principal}")
     if key is not None and means.cache is not None:
         found = await means.cache.get(key)
         if (kept := _read(found)) is not None:
             return kept
-    answer = await _within(call, _Carrying(means, record, pinned, call).carry_out(disposition))
+    answer = await _within(call, _Carrying(means, pinned, call).carry_out(request))
     if isinstance(answer, CallResult) and answer.outcome != ERROR_OUTCOME and key is not None and means.cache:
         await means.cache.put(key, {"outcome": answer.outcome, "output": answer.output}, now=means.clock.now())
     return answer
@@ -68,16 +70,14 @@ async def _within(
 class _Carrying:
     """One call under way. What its last attempt answered is kept whole: executors speak of what a model reads."""
 
-    def __init__(self, means: Means, record: RunRecord, pinned: PinnedCapability, call: Invocation) -> None:
+    def __init__(self, means: Means, pinned: PinnedCapability, call: Invocation) -> None:
         self._means = means
-        self._record = record
         self._pinned = pinned
         self._call = call
         self._last: tuple[CallComplete, CallResult | CallFailure] | None = None
 
-    async def carry_out(self, disposition: Disposition) -> CallResult | CallFailure | Deferred:
-        request = self._request(disposition)
-        innermost = bare(disposition)
+    async def carry_out(self, request: CallRequest) -> CallResult | CallFailure | Deferred:
+        innermost = bare(request.disposition)
         attempt = self._here
         if isinstance(innermost, RunIsolated):
             runner = self._means.runner(innermost.spec, self._pinned.source)
@@ -97,7 +97,7 @@ class _Carrying:
             self._means.registry.sources(),
             self._pinned,
             replace(self._call, attempt=request.attempt, timeout_seconds=None),
-            run_id=self._record.run_id,
+            run_id=request.owner_id,
             max_bytes=self._means.max_bytes,
         )
         if isinstance(answer, Deferred):
@@ -114,27 +114,6 @@ class _Carrying:
         self._last = (ended, answer)
         return ended
 
-    def _request(self, disposition: Disposition) -> CallRequest:
-        call, pinned, run_id = self._call, self._pinned, self._record.run_id
-        hints = pinned.contract.hints
-        return CallRequest(
-            owner_id=run_id,
-            call_id=call.call_id,
-            token=call_token(run_id, call.call_id),
-            call=ToolCall(pinned.name, cast("JsonValue", call.input), capability=call.capability),
-            target=Target(
-                pinned.source, pinned.name, pinned.digest, hints.read_only, hints.repeatable, pinned.contract.outcomes
-            ),
-            disposition=disposition,
-            context=ContinuationContext(
-                run_id=run_id,
-                turn_id=call.step_id,
-                conversation_id=run_id,
-                call_stack=(self._record.deployment_id,),
-            ),
-            attempt=call.attempt,
-        )
-
 
 _Remember = Callable[[CallResult | CallFailure], CallComplete]
 
@@ -142,7 +121,7 @@ _Remember = Callable[[CallResult | CallFailure], CallComplete]
 class _Isolated:
     """Makes attempts by a runner, and reads what comes back as the capability's answer."""
 
-    def __init__(self, runner: DeploymentRunner, contract: Contract, max_bytes: int, remember: "_Remember") -> None:
+    def __init__(self, runner: DeploymentRunner, contract: Contract, max_bytes: int, remember: _Remember) -> None:
         self._executor = isolated_executor(runner)
         self._contract = contract
         self._max_bytes = max_bytes
@@ -178,13 +157,25 @@ def _answer(result: ToolResult, contract: Contract) -> CallResult:
             return CallResult(usual, {"result": result_to_json(result)})
 
 
-def _key(record: RunRecord, pinned: PinnedCapability, call: Invocation, disposition: Disposition) -> str | None:
-    """Give the key under which the result is kept. Runs of one principal share results, and none with sessions."""
-    for decorator in decorators(disposition):
-        if isinstance(decorator, WithCacheKey):
-            name, arguments = f"{pinned.source}.{pinned.name}", cast("JsonValue", call.input)
-            return cache_key(name, pinned.digest, arguments, f"runs of {record.principal}", decorator.key)
-    return None
+def _request(record: RunRecord, pinned: PinnedCapability, call: Invocation, disposition: Disposition) -> CallRequest:
+    run_id, hints = record.run_id, pinned.contract.hints
+    return CallRequest(
+        owner_id=run_id,
+        call_id=call.call_id,
+        token=call_token(run_id, call.call_id),
+        call=ToolCall(pinned.name, cast("JsonValue", call.input), capability=call.capability),
+        target=Target(
+            pinned.source, pinned.name, pinned.digest, hints.read_only, hints.repeatable, pinned.contract.outcomes
+        ),
+        disposition=disposition,
+        context=ContinuationContext(
+            run_id=run_id,
+            turn_id=call.step_id,
+            conversation_id=run_id,
+            call_stack=(record.deployment_id,),
+        ),
+        attempt=call.attempt,
+    )
 
 
 def _read(found: JsonValue) -> CallResult | None:
