@@ -8,7 +8,7 @@ import logging
 
 from wf_artifacts.calls.models import ContinuationKind, Delivery, Waiting
 from wf_artifacts.errors import CallNotFound
-from wf_core.calls.policy import Defer, RunIsolated, bare
+from wf_core.calls.policy import Defer, bare
 from wf_core.calls.results import ToolResult, read_result, result_to_json, text_result
 from wf_core.calls.tracked import TrackedCall
 from wf_core.errors import WrongAnswerKind
@@ -17,6 +17,7 @@ from wf_core.sessions import (
     Delivered,
     Retried,
     Session,
+    awaited,
     check_delivery,
     complete,
     defer,
@@ -25,12 +26,12 @@ from wf_core.sessions import (
     recover,
     wake_session,
 )
+from wf_core.sessions import Delivery as Given
+from wf_core.sessions.applying import NOT_ANSWERED
 from wf_mcp.execution.calls.caching import CachedCalls
 from wf_mcp.execution.calls.protocol import CallYield
 from wf_mcp.execution.sessions.held import HeldSession
 from wf_mcp.execution.sessions.making import continuation_of, key_of
-
-Given = Approved | Retried | Delivered
 
 logger = logging.getLogger(__name__)
 
@@ -78,7 +79,7 @@ async def complete_delivered(held: HeldSession, call: TrackedCall, token: str) -
     """Complete a ready call with what was delivered to it."""
     waiting = await held.means.continuations.load(token, principal=None, now=held.means.clock.now())
     if waiting.delivery is None:
-        complete(held.session, call.id, text_result("Nobody answered this call in time.", error=True))
+        complete(held.session, call.id, text_result(NOT_ANSWERED, error=True))
     else:
         complete(held.session, call.id, read_result(waiting.delivery.result))
 
@@ -164,12 +165,13 @@ def _given(waiting: Waiting) -> Given:
 
 
 def _kind(call: TrackedCall) -> ContinuationKind:
-    if call.state == "in_doubt":
-        return "in_doubt"
-    match bare(call.policy.disposition):
-        case Defer(approval=approval):
-            return "approval" if approval else "deferred"
-        case RunIsolated():
+    match awaited(call):
+        case "word":
+            return "in_doubt"
+        case "approval":
+            return "approval"
+        case "isolation":
             return "isolated"
         case _:
-            return "callee"
+            by_policy = isinstance(bare(call.policy.disposition), Defer) and not call.released
+            return "deferred" if by_policy else "callee"

@@ -10,7 +10,7 @@ from tests.wf_mcp.execution.sessions.workplace import agent, calling, result_of,
 from tests.wf_mcp.scripted import ScriptedSource, opened
 from wf_artifacts.stores import open_stores
 from wf_core.calls.results import result_to_json, text_result
-from wf_core.sessions import open_calls
+from wf_core.sessions import Approved, defer, open_calls, wake_session
 from wf_mcp.execution.sessions import mail
 from wf_mcp.execution.sessions.loading import Sessions
 
@@ -68,6 +68,21 @@ async def test_a_session_that_came_without_its_continuations_gets_them_again(tmp
         assert (await app.sessions.view(session)).pending == ()
         again = await resumed(app, session)
     assert [call.kind for call in again.pending] == ["deferred", "approval", "isolated"]
+
+
+async def test_a_call_that_was_approved_and_put_off_by_its_callee_is_not_to_be_approved_again(tmp_path: Path) -> None:
+    """In a fork of its session: there it is announced anew."""
+    async with opened(ScriptedSource()) as app:
+        session = await started(app, agent(tmp_path, [calling("echo")], "echo", rules={"echo": ASK}))
+        (asked,) = (await resumed(app, session)).pending
+        held, _ = await Sessions(app.sessions.means).hold(session)
+        wake_session(held.session, [(asked.token, Approved())])
+        defer(held.session, asked.call_id)
+        await app.stores.continuations.delete_of(session)
+        await mail.restore(held)
+        waiting = await app.stores.continuations.load(asked.token, principal=None, now=app.clock.now())
+        await held.leave()
+    assert waiting.continuation.kind == "callee"
 
 
 async def test_a_call_is_withdrawn_from_the_outside_unless_somebody_has_answered_it(tmp_path: Path) -> None:
