@@ -132,6 +132,7 @@ MEANINGS: Mapping[str, Meaning] = {
     "artifact_in_use": Meaning(ExitStatus.USAGE, 409),
     "deployment_exists": Meaning(ExitStatus.USAGE, 409),
     "idempotency_conflict": Meaning(ExitStatus.USAGE, 409),
+    "call_deferred": Meaning(ExitStatus.WAITING, 409),
     "person_required": Meaning(ExitStatus.WAITING, 403),
     "run_blocked": Meaning(ExitStatus.BLOCKED, 409),
     "session_blocked": Meaning(ExitStatus.BLOCKED, 409),
@@ -143,7 +144,6 @@ MEANINGS: Mapping[str, Meaning] = {
     "run_busy": Meaning(ExitStatus.BUSY, 409),
     "session_busy": Meaning(ExitStatus.BUSY, 409),
     # A capability that was called did not deliver.
-    "max_turns": Meaning(ExitStatus.FAILED, 409),
     "envelope_invalid": Meaning(ExitStatus.FAILED, 502),
     "envelope_missing": Meaning(ExitStatus.FAILED, 502),
     "envelope_noise": Meaning(ExitStatus.FAILED, 502),
@@ -158,7 +158,8 @@ MEANINGS: Mapping[str, Meaning] = {
     "isolation_output_too_large": Meaning(ExitStatus.FAILED, 502),
     "isolation_timeout": Meaning(ExitStatus.FAILED, 504),
     "isolation_unavailable": Meaning(ExitStatus.BLOCKED, 503),
-    # A model that was asked did not answer.
+    # A model that was asked did not answer, or may not be asked any more.
+    "max_turns": Meaning(ExitStatus.FAILED, 409),
     "model_answer_invalid": Meaning(ExitStatus.FAILED, 502),
     "model_refused": Meaning(ExitStatus.FAILED, 502),
     "model_unavailable": Meaning(ExitStatus.FAILED, 503),
