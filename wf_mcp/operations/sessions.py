@@ -135,7 +135,7 @@ async def inspect_session(
     """
     check_wait(wait_seconds)
     if not 0 <= turns <= MOST_TURNS:
-        raise InvalidArgument(f"`turns` is from 0 to {MOST_TURNS}, not {turns}.", hint="wf session show gives more.")
+        raise InvalidArgument(f"`turns` is from 0 to {MOST_TURNS}, not {turns}.", hint="Ask for fewer turns.")
     named = SessionId(session_id)
     record = await app.stores.sessions.load_record(named, principal=caller.principal)
     if wait_seconds:

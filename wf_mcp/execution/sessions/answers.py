@@ -74,6 +74,6 @@ def _require_fitting(asked: Continuation, delivery: Delivery, *, by_model: bool)
     if by_model and asked.kind in _PERSONS:
         raise PersonRequired(
             f"Only a person may answer the call {asked.call_id} of {asked.name}.",
-            hint="Ask the user to answer it on the command line: wf session pending shows how.",
+            hint=f"Ask the user to run: wf calls show {asked.token}",
             details={"token": asked.token},
         )
