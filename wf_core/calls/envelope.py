@@ -1,9 +1,11 @@
-"""What an isolated worker reads and what it prints: one JSON object each way, made and read here and run elsewhere.
+"""What an isolated worker reads and what it prints: one JSON object each way.
 
-{"token": "…", "toolCall": {"name": "…", "arguments": {}}, "contextSnapshot": {},
+    {"token": "…", "toolCall": {"name": "…", "arguments": {}}, "contextSnapshot": {},
      "policy": {"tag": "RunIsolated", "spec": {…}}}
-{"token": "…", "status": "success", "result": {"type": "json", "content": {}}}
-{"token": "…", "status": "error", "error": {"code": "…", "message": "…"}}
+    {"token": "…", "status": "success", "result": {"type": "json", "content": {}}}
+    {"token": "…", "status": "error", "error": {"code": "…", "message": "…"}}
+
+Both are made and read here; the worker is run elsewhere.
 """
 
 from json import JSONDecoder

@@ -45,7 +45,7 @@ class IsolationSpec:
     """None: as the agent's runner says."""
     image: str | None = None
     options: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
-    """Limits and the like, by the names in docs/sessions.md: `memory`, `cpus`, `pids`, `network`, `timeoutSeconds` …"""
+    """Limits and the like, by the names in docs/isolation.md: `memory`, `cpus`, `network`, `timeoutSeconds` …"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The life of one tool call, the same for sessions and workflow steps: one table, and nothing changes a state but it.
 
 ready     -> running | deferred | completed
-running   -> completed | failed | in_doubt      (the process that ran it is gone)
+running   -> completed | failed; ready | in_doubt where the process that ran it is gone
 deferred  -> ready | completed | failed | expired      by the outside
 in_doubt  -> ready | completed | failed      (it may be repeated, or a person says so)
 completed, failed, expired: final

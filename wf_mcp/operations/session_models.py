@@ -50,11 +50,12 @@ class TurnView(Answer):
     by: Literal["user", "model"]
     text: Any = None
     calls: list[JsonObject] = []
-    """What the model asked for: `{name, arguments}`; while results are missing also `call_id`, `state`, `result`."""
+    """What the model asks for: `{name, arguments, id}`, by its own ids. While results are missing, the calls as they
+    are: `{call_id, name, arguments, state, rule, result}`."""
     results: list[JsonObject] = []
     """What the model was given: `{call_id, name, result, held}`, one for each call, in call order."""
     notices: list[JsonObject] = []
-    """Results of calls that the model was told to wait for."""
+    """What came later of calls that the model was told to wait for, in the form of `results`."""
 
 
 class SessionDetail(SessionSummary):

@@ -1,10 +1,12 @@
 """Agents of Python programs: their sessions over the stores that the program chose, without a server.
 
-async with AgentRunner.open(agent) as runner:
-view = await runner.run("How many words are in README.md?")
-for call in view.pending:
-await runner.complete(call.token, "42")
-view = await runner.resume(view.record.session_id)
+    async with AgentRunner.open(agent) as runner:
+        view = await runner.run("How many words are in README.md?")
+        for call in view.pending:
+            await runner.complete(call.token, "42")
+        view = await runner.resume(view.record.session_id)
+
+What else can be done with a session is in `runner.sessions`.
 """
 
 import os
