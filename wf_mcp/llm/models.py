@@ -101,7 +101,7 @@ class VendorModel:
                 continue
             wait = self._wait(answer, attempt)
             if wait is None:
-                raise self._failed(answer, attempt) from None
+                raise self._failed(answer, attempt)
             await self._sleep(wait)
             attempt += 1
 

@@ -6,7 +6,7 @@ Importing this module loads pydantic-ai, which takes a while: `models` does it i
 import ssl
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -64,9 +64,7 @@ class Failure:
     status: int | None = None
     media: bool = False
     """Whether it may be for the files in the conversation that it was refused."""
-
     hint: str | None = None
-    details: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @asynccontextmanager
@@ -125,10 +123,10 @@ async def ask_once(
 ) -> ModelAnswer | Failure:
     """Send the conversation and read the whole answer. Without `media` a note stands for each file in it."""
     told = messages(request, media=media)
-    failure = await _ask(model, told, request, settings)
-    if isinstance(failure, Failure) and failure.media and not has_files(told):
-        return replace(failure, media=False)
-    return failure
+    answer = await _ask(model, told, request, settings)
+    if isinstance(answer, Failure) and answer.media and not has_files(told):
+        return replace(answer, media=False)
+    return answer
 
 
 async def _ask(
