@@ -44,6 +44,11 @@ class ToolDefinition:
     idempotent: bool
 
     @property
+    def own_name(self) -> str:
+        """The capability's name as its source knows it."""
+        return self.capability.removeprefix(f"{self.source}.")
+
+    @property
     def repeatable(self) -> bool:
         """Whether a call may be made again without asking anybody."""
         return self.read_only or self.idempotent

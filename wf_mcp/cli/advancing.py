@@ -14,6 +14,7 @@ from wf_mcp.errors import ExitStatus
 from wf_mcp.operations import sessions as operations
 from wf_mcp.operations.caller import LOCAL_PERSON
 from wf_mcp.operations.session_models import SessionSummary, TurnView
+from wf_mcp.operations.session_summaries import summary
 
 EXITS = {
     "ready": ExitStatus.DONE,
@@ -78,7 +79,7 @@ async def rested(wf: App, told: SessionSummary) -> SessionSummary:
         found = await operations.inspect_session(
             wf, session_id=told.session_id, turns=0, wait_seconds=WAIT_SECONDS, caller=LOCAL_PERSON
         )
-        told = SessionSummary.model_validate(found.model_dump(exclude={"conversation"}))
+        told = summary(found)
     return told
 
 

@@ -35,9 +35,7 @@ def summary(told: SessionSummary) -> RenderableType:
             )
         )
     ]
-    if told.error is not None:
-        parts.append(Text.assemble((told.error.code, "red"), f": {told.error.message}"))
-    parts += [diagnostic(found) for found in told.diagnostics]
+    parts += _faults(told)
     parts += [call(waiting) for waiting in told.pending_calls]
     if told.status in {"waiting", "ready"}:
         parts.append(Text.assemble(("go on: ", "dim"), f"wf session resume {told.session_id}"))
@@ -48,9 +46,7 @@ def advanced(told: SessionSummary, turns: Sequence[TurnView]) -> RenderableType:
     """Show what a session did in these turns, where it stands now, and what can be done next."""
     shown = {asked.get("call_id") for turn in turns for asked in turn.calls}
     parts = [happened(told, turns), *(call(one) for one in told.pending_calls if one.call_id not in shown)]
-    if told.error is not None:
-        parts.append(Text.assemble((told.error.code, "red"), f": {told.error.message}"))
-    parts += [diagnostic(found) for found in told.diagnostics]
+    parts += _faults(told)
     here = [one for one in told.pending_calls if one.call_id in shown]
     ways = {line.replace(one.token, "TOKEN"): None for one in here for line in answers(one)}
     parts += [Text.assemble(status(told.status), *_next(told)), *(Text(f"  {way}", style="cyan") for way in ways)]
@@ -202,6 +198,12 @@ def answered(told: RunSummary | SessionSummary) -> RenderableType:
         Text.assemble("Delivered to ", (str(told.session_id), "bold"), more, "."),
         *([Text.assemble(("go on: ", "dim"), f"wf session resume {told.session_id}")] if not left else []),
     )
+
+
+def _faults(told: SessionSummary) -> list[RenderableType]:
+    """Say why there is no answer, and what keeps the session from going on."""
+    error = [] if told.error is None else [Text.assemble((told.error.code, "red"), f": {told.error.message}")]
+    return [*error, *map(diagnostic, told.diagnostics)]
 
 
 def _next(told: SessionSummary) -> tuple[Text | str, ...]:

@@ -98,7 +98,7 @@ async def readiness(
     has to be offered with the input and the outcomes that the model was told of. Its description may change.
     `contracts` are by capability. What a source did not say in time is a warning.
     """
-    names = {(tool.source, _own_name(tool)) for tool in snapshot.tools}
+    names = {(tool.source, tool.own_name) for tool in snapshot.tools}
     found = await ask(registry, names, seconds=seconds)
     issues = _missing_agent(snapshot, config)
     contracts: dict[str, Contract] = {}
@@ -113,10 +113,6 @@ def pinned_contract(tool: ToolDefinition) -> Contract:
     # A snapshot does not keep whether a tool destroys: it matters to nobody who may not repeat it.
     hints = Hints(tool.read_only, tool.idempotent, destructive=not tool.read_only)
     return Contract(_schema(tool.input_schema), _schema(tool.output_schema), tool.outcomes, hints)
-
-
-def _own_name(tool: ToolDefinition) -> str:
-    return tool.capability.removeprefix(f"{tool.source}.")
 
 
 def _schema(value: JsonValue) -> JsonSchema:
@@ -137,7 +133,7 @@ def _missing_agent(snapshot: AgentSnapshot, config: Config) -> list[Issue]:
 
 def _compare(tool: ToolDefinition, found: Found) -> tuple[Contract, list[Issue]]:
     pinned = pinned_contract(tool)
-    match found.get((tool.source, _own_name(tool))):
+    match found.get((tool.source, tool.own_name)):
         case Capability() as live:
             return effective(pinned, live.contract), _drift(tool, pinned, live)
         case WfError() as error:

@@ -140,7 +140,7 @@ def _match(pattern: str, registry: SourceRegistry, offered: Offered) -> tuple[li
     for source in _sources(pattern, registry):
         match offered.get(source):
             case None:
-                wrong.append(silent(source))
+                wrong.append(_silent(source))
             case WfError() as error:
                 # Everything of every source: one that is switched off has nothing.
                 if _names(source, pattern) or error.code != "source_disabled":
@@ -158,8 +158,7 @@ def _matches(pattern: str, name: str) -> bool:
     return pattern == name or fnmatchcase(name, pattern)
 
 
-def silent(source: str) -> SourceUnavailable:
-    """Say that a source has not answered in time."""
+def _silent(source: str) -> SourceUnavailable:
     return SourceUnavailable(
         source, f"The source {source!r} has not answered in time.", hint="It goes on starting: try again."
     )

@@ -24,8 +24,8 @@ def _turn(turn: Turn) -> TurnView:
                 id=turn.id,
                 by="user",
                 text=_short(turn.query),
-                results=[_placed(result) for result in turn.results],
-                notices=[_notice(notice) for notice in turn.notices],
+                results=[_told(result) for result in turn.results],
+                notices=[_told(notice) for notice in turn.notices],
             )
         case LlmTurn():
             asked = [
@@ -48,21 +48,12 @@ def _tracked(call: TrackedCall) -> dict[str, Any]:
     }
 
 
-def _placed(placed: PlacedResult) -> dict[str, Any]:
+def _told(told: PlacedResult | Notice) -> dict[str, Any]:
     return {
-        "call_id": placed.call_id,
-        "name": placed.name,
-        "result": _result(placed.result),
-        "held": placed.held,
-    }
-
-
-def _notice(notice: Notice) -> dict[str, Any]:
-    return {
-        "call_id": notice.call_id,
-        "name": notice.name,
-        "result": _result(notice.result),
-        "held": notice.held,
+        "call_id": told.call_id,
+        "name": told.name,
+        "result": _result(told.result),
+        "held": told.held,
     }
 
 

@@ -30,8 +30,7 @@ class Target:
     @classmethod
     def of(cls, tool: ToolDefinition) -> Self:
         """Give what an agent's tool stands for."""
-        name = tool.capability.removeprefix(f"{tool.source}.")
-        return cls(tool.source, name, tool.digest, tool.read_only, tool.repeatable, tool.outcomes)
+        return cls(tool.source, tool.own_name, tool.digest, tool.read_only, tool.repeatable, tool.outcomes)
 
     @property
     def capability(self) -> str:

@@ -20,7 +20,7 @@ from wf_artifacts.sessions.models import SessionParent, SessionRecord
 from wf_core.calls.results import ToolResult, result_to_json
 from wf_core.codec.sessions import dump_header
 from wf_core.errors import WfError
-from wf_core.ids import SessionId
+from wf_core.ids import SessionId, is_session_id
 from wf_core.ids import session_id as new_session_id
 from wf_core.sessions import AgentSnapshot, Attachment, Parent, Stop, next_action, open_calls, say, start
 from wf_mcp.execution.changes import Changes
@@ -239,7 +239,7 @@ class SessionDriver:
             PersonRequired: `by_model`, and only a person may say this.
         """
         owner = await deliver(self.means, token, delivery, principal=principal, by_model=by_model)
-        if owner.startswith("sess_"):
+        if is_session_id(owner):
             await self.poke(SessionId(owner))
         elif self.run_door is not None:
             await self.run_door(owner, token)

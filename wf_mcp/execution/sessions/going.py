@@ -34,7 +34,7 @@ class Going:
 
     def rests(self, record: SessionRecord, *, stepped: bool) -> None:
         """Note that a session is put to rest here. One that was advanced by a step is not gone on with at once."""
-        tokens = tuple(call.token for call in record.pending if call.token is not None)
+        tokens = tokens_of(record)
         if waits(record):
             self.waiting[record.session_id] = tokens
         if self.keeping and record.auto and not stepped:
@@ -79,6 +79,11 @@ class Going:
 def waits(record: SessionRecord) -> bool:
     """Tell whether a session is to go on by itself when a call is answered: one that has answered in doubt is, too."""
     return record.auto and (record.status == "waiting" or (record.status == "answered" and bool(record.pending)))
+
+
+def tokens_of(record: SessionRecord) -> tuple[str, ...]:
+    """Give the tokens of the calls that the outside can answer."""
+    return tuple(call.token for call in record.pending if call.token is not None)
 
 
 def _can_go_on(record: SessionRecord) -> bool:

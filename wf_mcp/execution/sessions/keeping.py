@@ -14,7 +14,7 @@ from wf_artifacts.errors import SessionBusy
 from wf_core.errors import WfError
 from wf_core.ids import SessionId
 from wf_mcp.execution.sessions.driver import SessionDriver
-from wf_mcp.execution.sessions.going import waits
+from wf_mcp.execution.sessions.going import tokens_of, waits
 
 logger = logging.getLogger(__name__)
 
@@ -96,7 +96,7 @@ async def look_around(driver: SessionDriver, *, thorough: bool = True) -> None:
         page = await driver.means.sessions.list_sessions(principal=None, status=status, cursor=cursor, limit=PAGE)
         for record in page.items:
             if waits(record):
-                found[record.session_id] = tuple(call.token for call in record.pending if call.token is not None)
+                found[record.session_id] = tokens_of(record)
         cursor = page.next_cursor
         if cursor is None:
             break
