@@ -13,13 +13,13 @@ import anyio
 from anyio.abc import TaskGroup
 
 from wf_core.calls.results import ToolResult, json_result, text_result
-from wf_core.sessions import AskModel, Parent, RunCalls, Stop, Wait, answer, hold, next_action, say
+from wf_core.sessions import Action, AskModel, Parent, RunCalls, Stop, Wait, answer, hold, next_action, say
 from wf_mcp.errors import describe as describe_error
 from wf_mcp.execution.sessions import mail
 from wf_mcp.execution.sessions.live import CallEnded, Event, LiveSession, ModelSpoke, Poked, UserSpoke
 from wf_mcp.execution.sessions.means import SessionMeans
 from wf_mcp.execution.sessions.scheduling import Scheduler
-from wf_mcp.llm.protocol import ModelFailed, ModelProvider, ModelRequest
+from wf_mcp.llm.protocol import ModelAnswer, ModelFailed, ModelProvider, ModelRequest
 
 logger = logging.getLogger(__name__)
 
@@ -90,7 +90,7 @@ class _Advancing:
         if self._live.asks_again:
             self._calls.ask_again()
 
-    async def _act(self, action: object) -> bool:
+    async def _act(self, action: Action) -> bool:
         """Do what is to be done now, and tell whether that changed the session."""
         goal = self._live.goal
         if goal == "rest":
@@ -130,7 +130,7 @@ class _Advancing:
         except ModelFailed as failed:
             self._live.post(ModelSpoke(failed))
 
-    async def _events(self, action: object) -> list[Event]:
+    async def _events(self, action: Action) -> list[Event]:
         """Wait until something happens, or is due."""
         now = anyio.current_time()
         moments = [self._calls.yields_at] if isinstance(action, Wait) and self._calls.yields_at is not None else []
@@ -157,13 +157,12 @@ class _Advancing:
             case Poked():
                 await self._look()
 
-    def _take_answer(self, said: object) -> None:
+    def _take_answer(self, said: ModelAnswer | ModelFailed) -> None:
         if isinstance(said, ModelFailed):
             logger.warning("The model of the session %s did not answer: %s", self._session.id, said)
             self._error = describe_error(said)
-        elif not isinstance(said, BaseException):
-            given: Any = said
-            answer(self._session, given.text, given.tool_calls, given.usage, policy=self._means.policy)
+        else:
+            answer(self._session, said.text, said.tool_calls, said.usage, policy=self._means.policy)
 
     async def _look(self) -> bool:
         """Take what was delivered, and tell whether there was anything."""
@@ -181,7 +180,7 @@ class _Advancing:
             spoke.take()
         self._words = []
 
-    async def _rest(self, action: object) -> None:
+    async def _rest(self, action: Action) -> None:
         if isinstance(action, Stop) and self._session.parent is not None:
             # Before the session is stored as ended, so that a crash tells it again rather than never.
             await self._flush()
