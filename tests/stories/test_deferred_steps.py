@@ -275,3 +275,20 @@ async def test_a_session_resumed_on_the_command_line_finishes_the_run_that_waits
     assert (await to_thread.run_sync(workplace.wf, "session", "resume", session_id)).returncode == 0
     shown = await to_thread.run_sync(workplace.wf, "runs", "show", waiting["run_id"], "--json")
     assert json.loads(shown.stdout)["output"] == {"answer": "- fetch: the page"}
+
+
+async def test_an_agent_that_is_called_directly_and_waits_says_as_which_session_it_goes_on(tmp_path: Path) -> None:
+    fetches = calling(("fetch", {"page": "x"}))
+    workplace = place(tmp_path, helper=(["ops.fetch"], {"fetch": DEFER}, fetches, {"text": "{{results}}"}))
+    async with workplace.server() as server:
+        asked = {"name": "agents.helper", "input": {"prompt": "Go."}}
+        deferred = await server.client.call_tool("call_capability", asked)
+        (call,) = (await server.call("list_pending"))["pending"]
+        assert deferred.is_error
+        assert deferred.structured_content is not None
+        error = deferred.structured_content["error"]
+        assert error["code"] == "call_deferred"
+        assert call["session_id"] in error["message"]
+        await server.call("complete_call", token=call["call"]["token"], result="the page")
+        told = await server.call("resume_session", session_id=call["session_id"])
+        assert told["answer"] == "- fetch: the page"

@@ -80,6 +80,7 @@ async def call_capability(app: App, *, name: str, input: object = None) -> CallA
     Raises:
         CapabilityNotFound, SourceUnavailable, InvalidInput, TooLarge: nothing was called.
         CallFailed: there is no result, or one that breaks the contract; `executed` says whether it may have acted.
+        CallDeferred: an agent or a workflow was called, and waits; nobody is told of its end.
     """
     capability = await app.registry.find(name)
     if capability.contract.deferred:

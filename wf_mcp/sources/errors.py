@@ -47,8 +47,12 @@ class CallDeferred(WfError):
     code = "call_deferred"
 
     def __init__(self, reason: str) -> None:
-        super().__init__(reason, hint="The call waits for its callee.")
+        super().__init__(
+            f"The call goes on elsewhere: {reason.removesuffix('.')}.",
+            hint="list_pending shows what it waits for; it is looked at by the id of its session or run.",
+        )
         self.reason = reason
+        """What the callee is, and what it waits for: part of a sentence."""
 
 
 class SourceUnavailable(WfError):

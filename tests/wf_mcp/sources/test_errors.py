@@ -1,6 +1,6 @@
 """What can go wrong between us and a source."""
 
-from wf_mcp.sources.errors import CallFailed, CapabilityNotFound, SourceNotFound, SourceUnavailable
+from wf_mcp.sources.errors import CallDeferred, CallFailed, CapabilityNotFound, SourceNotFound, SourceUnavailable
 
 
 def test_unknown_names_come_with_their_neighbours() -> None:
@@ -13,3 +13,10 @@ def test_what_kept_a_call_from_happening_is_its_failure() -> None:
     failed = CallFailed.before(SourceUnavailable("ops", "The source ops is switched off.", code="source_disabled"))
 
     assert (failed.code, failed.executed, failed.details) == ("source_disabled", False, {"source": "ops"})
+
+
+def test_a_call_that_goes_on_elsewhere_says_where_to_whoever_made_it_directly() -> None:
+    deferred = CallDeferred("the session sess_1 waits for echo")
+
+    assert deferred.message == "The call goes on elsewhere: the session sess_1 waits for echo."
+    assert deferred.reason == "the session sess_1 waits for echo"
