@@ -16,7 +16,7 @@ from wf_artifacts.stores import Stores
 from wf_core.calls.contract import ERROR_OUTCOME
 from wf_core.calls.results import JsonContent, ToolResult, as_text, result_to_json
 from wf_core.codec import load_run
-from wf_core.errors import CallAlreadyCompleted, UnknownCall, WfError
+from wf_core.errors import CallAlreadyCompleted, CallExpired, UnknownCall, WfError
 from wf_core.ids import RunId, call_token, is_session_id, read_call_token
 from wf_core.jsonvalue import JsonValue
 from wf_core.runtime import Invocation, Settlement
@@ -29,7 +29,6 @@ from wf_mcp.execution.invoke import invoke
 from wf_mcp.execution.means import Means
 from wf_mcp.execution.runs import RunDriver
 from wf_mcp.execution.sessions.driver import SessionDriver
-from wf_mcp.execution.sessions.errors import CallAnswered, CallExpired
 from wf_mcp.sources.protocol import CallResult
 
 logger = logging.getLogger(__name__)
@@ -39,7 +38,7 @@ BUSY_SECONDS = 0.2
 
 MOST_TRIES = 300
 
-_HEARD = (CallAlreadyCompleted, UnknownCall, CallAnswered, CallExpired, CallNotFound)
+_HEARD = (CallAlreadyCompleted, CallExpired, CallNotFound, UnknownCall)
 """It has the answer already, or does not wait yet: then it asks itself."""
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wf_core.errors import WfError
+from wf_core import errors
+from wf_core.errors import CallAlreadyCompleted, WfError
 
 
 class SessionBlocked(WfError):
@@ -64,10 +65,8 @@ class RunnerMissing(WfError):
         )
 
 
-class CallAnswered(WfError):
+class CallAnswered(CallAlreadyCompleted):
     """The call has its answer, or is carried out already. What was delivered first stays."""
-
-    code = "call_already_completed"
 
     def __init__(self, token: str) -> None:
         super().__init__(
@@ -77,10 +76,8 @@ class CallAnswered(WfError):
         )
 
 
-class CallExpired(WfError):
+class CallExpired(errors.CallExpired):
     """The call waited for its answer until its time had come. Nothing was delivered."""
-
-    code = "call_expired"
 
     def __init__(self, token: str) -> None:
         super().__init__(
