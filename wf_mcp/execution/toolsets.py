@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 import anyio
 
 from wf_artifacts.sources.models import Capability
+from wf_core.calls.naming import LONGEST_NAME, spelled
 from wf_core.errors import WfError
 from wf_core.sessions.models import ToolDefinition
 from wf_core.validation import Issue
@@ -20,8 +21,6 @@ from wf_core.validation.report import suggest
 from wf_mcp.sources.protocol import SourceUnavailable
 from wf_mcp.sources.registry import SourceRegistry
 
-LONGEST_NAME = 64
-_UNSAFE = re.compile(r"[^a-zA-Z0-9_-]")
 _WILD = re.compile(r"[*?[]")
 _DIGEST_LENGTH = 8
 
@@ -73,7 +72,7 @@ def _apart(capability: Capability, taken: set[str]) -> str:
 
 
 def _safe(name: str) -> str:
-    safe = _UNSAFE.sub("_", name)
+    safe = spelled(name)
     # Some vendors take no name that begins with a digit or a dash.
     return safe if safe[:1].isalpha() or safe.startswith("_") else f"_{safe}"
 

@@ -9,7 +9,6 @@ prints goes to stderr. What the module offers is read as the server reads it, by
 
 import argparse
 import os
-import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -19,14 +18,13 @@ import anyio
 
 from wf_core.calls.capability import CallContext
 from wf_core.calls.contract import CAPABILITY_ERROR, ERROR_OUTCOME
+from wf_core.calls.naming import spelled
 from wf_core.errors import NotJson, WfError
 from wf_core.jsonvalue import JsonValue, dumps, loads
 from wf_mcp.config import PythonModule, Redactor
 from wf_mcp.sources.errors import CapabilityNotFound
 from wf_mcp.sources.protocol import CallFailed, CallResult
 from wf_mcp.sources.python import PythonSource
-
-_UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -115,15 +113,11 @@ def _find(name: str, offered: Sequence[tuple[str, str]]) -> tuple[str, str]:
         CapabilityNotFound: none of them, or more than one.
     """
     full = [one for one in offered if f"{one[0]}.{one[1]}" == name]
-    spelled = [one for one in offered if name in {one[1], _safe(one[1]), _safe(f"{one[0]}_{one[1]}")}]
-    found = full or spelled
+    alike = [one for one in offered if name in {one[1], spelled(one[1]), spelled(f"{one[0]}_{one[1]}")}]
+    found = full or alike
     if len(found) != 1:
         raise CapabilityNotFound(name, [f"{source}.{known}" for source, known in found or offered])
     return found[0]
-
-
-def _safe(name: str) -> str:
-    return _UNSAFE.sub("_", name)
 
 
 def _context(request: Mapping[str, Any]) -> CallContext:

@@ -9,7 +9,6 @@ Importing this module loads pydantic-ai, which takes a while: only `vendors` doe
 
 import base64
 import binascii
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
@@ -27,14 +26,12 @@ from pydantic_ai.messages import (
 from pydantic_ai.messages import ModelRequest as RequestMessage
 from pydantic_ai.tools import ToolDefinition as VendorTool
 
+from wf_core.calls.naming import LONGEST_NAME, spelled
 from wf_core.calls.policy import ToolCall
 from wf_core.calls.results import Content, JsonContent, MediaContent, MixedContent, TextContent
 from wf_core.jsonvalue import JsonValue, dumps
 from wf_core.sessions.models import AgentSnapshot, Attachment, LlmTurn, Notice, ToolDefinition, UserTurn
 from wf_mcp.llm.protocol import ModelRequest
-
-LONGEST_NAME = 64
-_UNSAFE = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 def messages(request: ModelRequest, *, media: bool = True) -> list[ModelMessage]:
@@ -84,7 +81,7 @@ def safe_name(name: str, agent: AgentSnapshot) -> str:
     """Give the name under which a call stands in the history; a model may have made it up."""
     if tool := agent.tool(name):
         return tool.name
-    return _UNSAFE.sub("_", name)[:LONGEST_NAME] or "unknown"
+    return spelled(name)[:LONGEST_NAME] or "unknown"
 
 
 def _answer(turn: LlmTurn, agent: AgentSnapshot) -> ModelResponse:
