@@ -22,9 +22,9 @@ class ContinuationContext:
     turn_id: str | None = None
     """The step id, in a workflow."""
     conversation_id: str | None = None
-    """The outermost session or run of the conversation."""
+    """The session or run that waits for this one, else this one itself."""
     call_stack: tuple[str, ...] = ()
-    """Agents and workflows that lead here, the outermost first."""
+    """The agent, or the deployment, that makes the call. Who called that is a call of `parent`."""
     allowed_tools: tuple[str, ...] = ()
     parent: str | None = None
     """The session or run that waits for this one."""

@@ -31,7 +31,7 @@ class PolicyContext:
     turn_id: str | None = None
     """The step id, in a workflow."""
     call_stack: tuple[str, ...] = ()
-    """Agents and workflows that lead here, the outermost first."""
+    """The agent that makes the call. Who called that is a call of `parent`."""
     allowed_tools: tuple[str, ...] = ()
     parent: str | None = None
     """The session or run that waits for this one."""
