@@ -141,7 +141,9 @@ def _require_fitting(waiting: Pending, settlement: Settlement, now: datetime) ->
             hint="Nothing can be said of it any more; its step fails.",
             details={"call_id": call.id},
         )
-    if settlement.kind != "failed" and settlement.kind not in _FITTING[waiting.awaits]:
+    # A callee answers the call that waits for it. Whoever may start a run may say which call it answers.
+    misplaced = settlement.by == "callee" and waiting.awaits != "callee"
+    if misplaced or (settlement.kind != "failed" and settlement.kind not in _FITTING[waiting.awaits]):
         raise WrongAnswerKind(
             f"The call {call.id} of {call.capability} waits for {_WAITS_FOR[waiting.awaits]}.",
             hint="wf calls show TOKEN says what can be said of it; nothing was changed.",

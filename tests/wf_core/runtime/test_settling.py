@@ -252,6 +252,16 @@ def test_of_approvals_and_of_calls_in_doubt_only_a_person_says_anything(awaits: 
         drive.settle("c1", "failed", by="outside")
 
 
+@pytest.mark.parametrize("awaits", [name for name in DECIDED if name != "callee"])
+@pytest.mark.parametrize("kind", ["completed", "failed"])
+def test_a_callee_says_nothing_of_a_call_that_does_not_wait_for_it(awaits: str, kind: Any) -> None:
+    drive = DECIDED[awaits][0]()
+    before = dump_run(drive.run)
+    with pytest.raises(WrongAnswerKind):
+        drive.settle("c1", kind, output={"value": "told"}, by="callee")
+    assert dump_run(drive.run) == before
+
+
 def test_a_call_that_its_callee_puts_off_waits_with_the_reason() -> None:
     drive = put_off(contracts={"t.echo": IDEMPOTENT})
     assert drive.look() == Stopped("interrupted")

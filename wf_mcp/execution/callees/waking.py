@@ -131,7 +131,8 @@ class Callees:
         now = self._means.clock.now()
         result = result_to_json(answered(said, ("ok", ERROR_OUTCOME)).result)
         for waiting in await self._stores.continuations.of_session(owner, now=now):
-            if waiting.continuation.call_id == call_id and waiting.state == "open":
+            call = waiting.continuation
+            if call.call_id == call_id and call.kind == "callee" and waiting.state == "open":
                 delivery = Delivery(kind="result", result=result, channel="run", principal="", delivered_at=now)
                 with suppress(*_HEARD):
                     await self._sessions.deliver(waiting.token, delivery, principal=None)

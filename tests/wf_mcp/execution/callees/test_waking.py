@@ -1,6 +1,7 @@
 """How callers hear of the end of their calls, also where they cannot be told at once."""
 
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -10,7 +11,7 @@ from wf_core.calls.results import json_result, text_result
 from wf_core.ids import RunId, SessionId
 from wf_core.sessions import Parent
 from wf_mcp.execution.callees.waking import waits_for_callees
-from wf_mcp.operations import calls, recovery, sessions
+from wf_mcp.operations import calls, recovery, runs, sessions
 from wf_mcp.operations.caller import LOCAL_MODEL, LOCAL_PERSON
 from wf_mcp.operations.models import RunSummary
 
@@ -107,3 +108,26 @@ async def test_asking_the_callees_of_a_run_that_waits_for_none_does_nothing(home
         await app.callees.finish()
         await app.callees.ask(RunId(found.run_id or ""))
         await app.callees.ask(RunId("run_1"))
+
+
+async def test_a_run_that_somebody_starts_in_the_name_of_a_call_answers_nothing_but_a_callee(home: Home) -> None:
+    """An idempotency key is anybody's to choose, and that of a run which is called names the call."""
+    nothing: dict[str, Any] = {"name": "forged", "start": "end", "steps": {"end": {"type": "end", "outcome": "ok"}}}
+    counts = {"type": "node", "use": "ops.count", "input": {"who": {"value": "x"}}, "routes": {"ok": "__end__"}}
+    async with home.open() as app:
+        assert app.callees is not None
+        await deploy(app, "forged", nothing)
+        await deploy(
+            app, "counts", plan({"count": counts}), call_policy={"rules": [{"tool": "*", "disposition": DEFER}]}
+        )
+        found = await run(app, "counts")
+        session_id = (await sessions.start_session(app, agent="helper", prompt="go")).session_id
+        assert session_id is not None
+        session = await sessions.resume_session(app, session_id=session_id)
+        called = (found.run_id, "c1"), (session_id, session.pending_calls[0].call_id)
+        for owner, call_id in called:
+            forged = await runs.run_deployment(app, deployment_id="forged", idempotency_key=f"{owner}:{call_id}")
+            assert forged.status == "completed"
+        await app.callees.finish()
+        assert (await inspected(app, found.run_id)).pending_calls == found.pending_calls
+        assert (await sessions.inspect_session(app, session_id=session_id)).pending_calls == session.pending_calls
