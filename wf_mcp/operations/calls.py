@@ -70,7 +70,8 @@ async def complete_call(
     if not _is_of_run(token):
         _refuse_outcome(outcome)
         return await _deliver(app, token, "result", result_to_json(read_result(given)), caller)
-    settlement = Settlement("completed", outcome or await _usual_outcome(app, token, caller), given)
+    said = await _usual_outcome(app, token, caller) if outcome is None else outcome
+    settlement = Settlement("completed", said, given)
     return await _settle(app, token, settlement, wait_seconds, caller, progress)
 
 

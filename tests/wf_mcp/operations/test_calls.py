@@ -128,8 +128,9 @@ async def test_a_result_that_the_capability_cannot_have_given_changes_nothing(tm
         before = contents(tmp_path)
         with pytest.raises(InvalidResult):
             await complete_call(app, token=token, result={}, caller=LOCAL_PERSON)
-        with pytest.raises(InvalidResult):
-            await complete_call(app, token=token, result={"receipt": 1}, outcome="maybe", caller=LOCAL_PERSON)
+        for outcome in ("maybe", ""):
+            with pytest.raises(InvalidResult):
+                await complete_call(app, token=token, result={"receipt": "r"}, outcome=outcome, caller=LOCAL_PERSON)
         assert contents(tmp_path) == before
 
 
