@@ -130,6 +130,7 @@ MEANINGS: Mapping[str, Meaning] = {
     "session_refused": Meaning(ExitStatus.USAGE, 409),
     "session_exists": Meaning(ExitStatus.USAGE, 409),
     "artifact_in_use": Meaning(ExitStatus.USAGE, 409),
+    "session_in_use": Meaning(ExitStatus.USAGE, 409),
     "deployment_exists": Meaning(ExitStatus.USAGE, 409),
     "idempotency_conflict": Meaning(ExitStatus.USAGE, 409),
     "call_deferred": Meaning(ExitStatus.WAITING, 409),

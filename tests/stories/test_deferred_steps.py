@@ -292,3 +292,17 @@ async def test_an_agent_that_is_called_directly_and_waits_says_as_which_session_
         await server.call("complete_call", token=call["call"]["token"], result="the page")
         told = await server.call("resume_session", session_id=call["session_id"])
         assert told["answer"] == "- fetch: the page"
+
+
+async def test_a_session_that_a_run_waits_for_is_not_deleted_and_makes_no_call_again(tmp_path: Path) -> None:
+    asks = calling(("count", {"who": "x"}), ("fetch", {"page": "x"}))
+    workplace = place(tmp_path, helper=(["ops.count", "ops.fetch"], {"fetch": DEFER}, asks, {"text": "done"}))
+    async with workplace.server() as server:
+        waiting = await stopped(server, asking("helper"))
+        (session_id,) = [one["session_id"] for one in (await server.call("list_sessions"))["sessions"]]
+        refused = await to_thread.run_sync(workplace.wf, "session", "delete", session_id, "--json")
+        assert (refused.returncode, json.loads(refused.stdout)["error"]["code"]) == (2, "session_in_use")
+        await server.call("inspect_run", run_id=waiting["run_id"])
+        await server.call("cancel_run", run_id=waiting["run_id"])
+        assert (await to_thread.run_sync(workplace.wf, "session", "delete", session_id)).returncode == 0
+    assert lines(workplace, "counted.txt") == ["x"]

@@ -11,7 +11,9 @@ from wf_mcp.app import App
 from wf_mcp.config.agents import AgentFile, configured_file, find_agent, load_agent
 from wf_mcp.errors import InvalidArgument
 from wf_mcp.execution.agents import pin_agent
+from wf_mcp.execution.callees.family import is_awaited
 from wf_mcp.execution.sessions.driver import SessionHandle
+from wf_mcp.execution.sessions.errors import SessionInUse
 from wf_mcp.operations import session_summaries as summaries
 from wf_mcp.operations.caller import LOCAL_MODEL, Caller
 from wf_mcp.operations.checks import check_limit, check_wait, storable
@@ -183,8 +185,11 @@ async def delete_session(app: App, *, session_id: str, caller: Caller = LOCAL_MO
 
     Raises:
         SessionNotFound, SessionBusy, StoreUnavailable: nothing was deleted.
+        SessionInUse: nor was it where a run or another session waits for the answer.
     """
     record = await app.stores.sessions.load_record(SessionId(session_id), principal=caller.principal)
+    if record.parent is not None and await is_awaited(app.stores, record):
+        raise SessionInUse(record.session_id, record.parent.kind, record.parent.id)
     await app.stores.sessions.delete(record.session_id)
     await app.stores.continuations.delete_of(record.session_id)
     return DeletedSession(session_id=record.session_id)

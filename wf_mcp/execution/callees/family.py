@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 from wf_artifacts.errors import RunNotFound, SessionNotFound
+from wf_artifacts.sessions.models import SessionRecord
 from wf_artifacts.stores import Stores
-from wf_core.calls.capability import CallContext
-from wf_core.ids import RunId, SessionId, is_run_id, is_session_id
+from wf_core.calls.capability import CallContext, idempotency_key
+from wf_core.ids import RunId, SessionId, derived_session_id, is_run_id, is_session_id
 from wf_mcp.sources.protocol import CallFailed
 
 DEEPEST = 8
@@ -46,6 +47,27 @@ async def owner_of(stores: Stores, owner_id: str) -> Owner:
     except (RunNotFound, SessionNotFound):
         pass
     return Owner(LOCAL, False, None)
+
+
+async def is_awaited(stores: Stores, session: SessionRecord) -> bool:
+    """Tell whether the caller of a session waits for it: it would call again if the session were gone."""
+    parent = session.parent
+    if parent is None:
+        return False
+    try:
+        if parent.kind == "run":
+            run = await stores.runs.load(RunId(parent.id))
+            status, waiting = run.status, [str(call["id"]) for call in run.pending_calls]
+        else:
+            caller = await stores.sessions.load_record(SessionId(parent.id))
+            status, waiting = caller.status, [call.call_id for call in caller.pending]
+    except (RunNotFound, SessionNotFound):
+        return False
+    keys = [idempotency_key(parent.id, call_id) for call_id in waiting]
+    if any(derived_session_id(parent.id, key, session.created_at) == session.session_id for key in keys):
+        return True
+    # Its call is not seen to wait yet, or was cut off and is made again.
+    return status in {"ready", "running"} and session.status not in {"answered", "failed"}
 
 
 async def require_shallow(stores: Stores, context: CallContext, owner: Owner) -> None:

@@ -23,6 +23,19 @@ class SessionBlocked(WfError):
         self.diagnostics = list(diagnostics)
 
 
+class SessionInUse(WfError):
+    """Who called the session waits for its answer, and would have its calls made again without it."""
+
+    code = "session_in_use"
+
+    def __init__(self, session_id: str, kind: str, caller: str) -> None:
+        super().__init__(
+            f"The {kind} {caller} waits for the session {session_id}, which was not deleted.",
+            hint=f"Let it end, or end what waits for it first: wf pending shows the call of {caller}.",
+            details={"session_id": session_id, "kind": kind, "caller": caller},
+        )
+
+
 class AgentUnrunnable(WfError):
     """The agent cannot be started as it is. No session was created."""
 

@@ -6,7 +6,8 @@ import pytest
 
 from tests.wf_mcp.execution.callees.place import DEFER, Home, asks, calling, deploy, inspected, plan, run, saying
 from wf_core.ids import RunId, SessionId
-from wf_mcp.operations import calls, sessions, sources
+from wf_mcp.execution.sessions.errors import SessionInUse
+from wf_mcp.operations import calls, runs, sessions, sources
 from wf_mcp.operations.caller import LOCAL_MODEL
 
 pytestmark = pytest.mark.anyio
@@ -178,3 +179,40 @@ async def test_an_agent_that_fails_answers_error(home: Home) -> None:
         assert done.error is not None
         assert done.error.code == "capability_error"
         assert "max_turns" in done.error.message
+
+
+async def test_a_session_is_not_deleted_while_a_run_waits_for_it(home: Home) -> None:
+    """The run would call its agent anew, and that would make its calls once more."""
+    home.agent(
+        "helper",
+        calling(("count", {"who": "x"}), ("shout", {"text": "x"})),
+        saying("{{results}}"),
+        tools=("ops.*",),
+        rules={"shout": DEFER},
+    )
+    async with home.open() as app:
+        await deploy(app, "flow", plan({"ask": asks("helper")}))
+        waiting = await run(app, "flow")
+        (row,) = (await sessions.list_sessions(app)).sessions
+        with pytest.raises(SessionInUse, match=str(waiting.run_id)):
+            await sessions.delete_session(app, session_id=row.session_id)
+        await inspected(app, waiting.run_id, 0)
+        await runs.cancel_run(app, run_id=RunId(waiting.run_id or ""))
+        await sessions.delete_session(app, session_id=row.session_id)
+        assert (await sessions.list_sessions(app)).sessions == []
+    assert home.counted == ["x"]
+
+
+async def test_a_session_is_not_deleted_while_another_session_waits_for_it(home: Home) -> None:
+    home.agent("inner", calling(("shout", {"text": "x"})), saying("done"), tools=("ops.shout",), rules={"*": DEFER})
+    home.agent("outer", calling(("inner", {"prompt": "go"})), saying("{{results}}"), tools=("agents.inner",))
+    async with home.open() as app:
+        outer = (await sessions.start_session(app, agent="outer", prompt="go")).session_id
+        assert outer is not None
+        await sessions.resume_session(app, session_id=outer)
+        (inner,) = [one for one in (await sessions.list_sessions(app)).sessions if one.agent == "inner"]
+        with pytest.raises(SessionInUse, match=outer):
+            await sessions.delete_session(app, session_id=inner.session_id)
+        await sessions.delete_session(app, session_id=outer)
+        await sessions.delete_session(app, session_id=inner.session_id)
+        assert (await sessions.list_sessions(app)).sessions == []

@@ -12,6 +12,7 @@ from wf_mcp.execution.sessions.errors import (
     RunnerMissing,
     SessionAdvancingFailed,
     SessionBlocked,
+    SessionInUse,
 )
 
 MISSING = [{"code": "capability_not_found", "message": "There is no ops.echo."}]
@@ -23,6 +24,7 @@ MISSING = [{"code": "capability_not_found", "message": "There is no ops.echo."}]
         SessionBlocked("sess_1", MISSING),
         AgentUnrunnable("helper", MISSING),
         SessionAdvancingFailed("sess_1"),
+        SessionInUse("sess_1", "run", "run_1"),
         RunnerMissing("sess_1"),
         CallAnswered("call_1"),
         CallExpired("call_1"),
