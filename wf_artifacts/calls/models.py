@@ -60,7 +60,10 @@ class Delivery(Record):
 
 
 class Waiting(Record):
-    """A continuation, and what became of it. Once it is not open it stays so, unless its call is in doubt anew."""
+    """A continuation, and what became of it. Once it is not open it stays so, unless its call is in doubt anew.
+
+    One that was closed is opened for the callee, too: of a call that was approved, and whose callee goes on elsewhere.
+    """
 
     continuation: Continuation
     state: WaitingState = "open"

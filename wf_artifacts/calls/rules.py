@@ -62,6 +62,8 @@ def putting(earlier: Waiting | None, continuation: Continuation) -> Waiting:
         earlier.state == "closed" or (earlier.state == "open" and earlier.continuation.kind != "in_doubt")
     ):
         return fresh
+    if continuation.kind == "callee" and earlier.state == "closed":
+        return fresh
     return earlier
 
 

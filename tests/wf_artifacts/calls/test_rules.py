@@ -48,6 +48,13 @@ def test_a_call_in_doubt_takes_the_place_of_what_it_outlived() -> None:
         assert rules.putting(earlier, doubted) is earlier
 
 
+def test_an_approved_call_waits_for_its_callee_in_the_place_of_its_approval() -> None:
+    called = continuation(kind="callee", created_at=LATER)
+    assert rules.putting(waiting("closed"), called) == Waiting(continuation=called)
+    for earlier in (waiting("open"), waiting("delivered"), waiting("expired")):
+        assert rules.putting(earlier, called) is earlier
+
+
 @pytest.mark.parametrize("other", [("call_id", "t9"), ("session_id", "sess_9"), ("principal", "other")])
 def test_a_token_stands_for_one_call(other: tuple[str, str]) -> None:
     taken: Continuation = continuation().model_copy(update=dict([other]))

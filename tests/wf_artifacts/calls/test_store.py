@@ -10,7 +10,7 @@ import pytest
 from tests.wf_artifacts.calls.samples import SESSION, continuation, deliver, delivery, listed, load, token
 from tests.wf_artifacts.conftest import Shared
 from tests.wf_artifacts.samples import LATER, NOW
-from wf_artifacts.calls.models import Waiting
+from wf_artifacts.calls.models import ContinuationKind, Waiting
 from wf_artifacts.calls.store import CallCache, ContinuationStore
 from wf_artifacts.errors import CallNotFound, InvalidId
 from wf_artifacts.stores import open_stores
@@ -203,14 +203,17 @@ class TestClosing:
         assert (await load(calls)).delivery == delivery()
 
     @pytest.mark.parametrize("kind", ["approval", "retry"])
-    async def test_a_word_to_carry_it_out_is_used_up(self, calls: ContinuationStore, kind: str) -> None:
-        """So a call that is in doubt later does not take the word for another one."""
+    @pytest.mark.parametrize("later", ["in_doubt", "callee"])
+    async def test_a_word_to_carry_it_out_is_used_up(
+        self, calls: ContinuationStore, kind: str, later: ContinuationKind
+    ) -> None:
+        """So a call that is in doubt later, or waits for its callee, does not take the word for another one."""
         await calls.put(continuation(kind="approval"))
         assert await deliver(calls, kind=kind, result=None) == "applied"
-        assert (await calls.put(continuation(kind="in_doubt"))).state == "delivered"
+        assert (await calls.put(continuation(kind=later))).state == "delivered"
         assert await calls.close(token(), now=NOW)
-        doubted = await calls.put(continuation(kind="in_doubt", created_at=LATER))
-        assert doubted == Waiting(continuation=continuation(kind="in_doubt", created_at=LATER))
+        anew = await calls.put(continuation(kind=later, created_at=LATER))
+        assert anew == Waiting(continuation=continuation(kind=later, created_at=LATER))
         assert await calls.deliveries([token()], now=NOW) == []
 
     async def test_a_call_in_doubt_waits_anew(self, calls: ContinuationStore) -> None:

@@ -179,6 +179,9 @@ class Scheduler:
         call = flight.call
         if flight.callee:
             waiting = await mail.announce(self._held, call, "callee")
+            if waiting.continuation.kind != "callee" and await mail.withdraw(self._held, call):
+                # That it may be made was what it waited for; now it waits for its callee.
+                waiting = await mail.announce(self._held, call, "callee")
             ours = waiting.state != "delivered"
         else:
             ours = await mail.withdraw(self._held, call)

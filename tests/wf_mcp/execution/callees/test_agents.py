@@ -8,7 +8,7 @@ from tests.wf_mcp.execution.callees.place import DEFER, Home, asks, calling, dep
 from wf_core.ids import RunId, SessionId
 from wf_mcp.execution.sessions.errors import SessionInUse
 from wf_mcp.operations import calls, runs, sessions, sources
-from wf_mcp.operations.caller import LOCAL_MODEL
+from wf_mcp.operations.caller import LOCAL_MODEL, LOCAL_PERSON
 
 pytestmark = pytest.mark.anyio
 
@@ -216,3 +216,27 @@ async def test_a_session_is_not_deleted_while_another_session_waits_for_it(home:
         await sessions.delete_session(app, session_id=outer)
         await sessions.delete_session(app, session_id=inner.session_id)
         assert (await sessions.list_sessions(app)).sessions == []
+
+
+async def test_an_agent_whose_call_was_approved_is_called_and_may_wait(home: Home) -> None:
+    counts = calling(("count", {"who": "inner"}), ("shout", {"text": "x"}))
+    home.agent("inner", counts, saying("{{results}}"), tools=("ops.*",), rules={"shout": DEFER})
+    approval = {**DEFER, "approval": True}
+    asks_inner = calling(("inner", {"prompt": "go"}))
+    home.agent("outer", asks_inner, saying("{{results}}"), tools=("agents.inner",), rules={"inner": approval})
+    async with home.open() as app:
+        outer = (await sessions.start_session(app, agent="outer", prompt="go")).session_id
+        assert outer is not None
+        (call,) = (await sessions.resume_session(app, session_id=outer)).pending_calls
+        assert (call.awaits, home.counted) == ("approval", [])
+        await calls.approve_call(app, token=call.token, caller=LOCAL_PERSON)
+        (call,) = (await sessions.resume_session(app, session_id=outer)).pending_calls
+        assert (call.awaits, home.counted) == ("callee", ["inner"])
+        (inner,) = [one for one in (await sessions.list_sessions(app)).sessions if one.agent == "inner"]
+        (shout,) = (await sessions.inspect_session(app, session_id=inner.session_id)).pending_calls
+        await calls.complete_call(app, token=shout.token, result="loud")
+        await sessions.resume_session(app, session_id=inner.session_id)
+        ended = await sessions.resume_session(app, session_id=outer)
+        assert ended.status == "answered"
+        assert "loud" in (ended.answer or "")
+    assert home.counted == ["inner"]
