@@ -35,7 +35,9 @@ def invocation(**more: Any) -> Invocation:
 async def call(source: ScriptedSource, **more: Any) -> CallResult | CallFailure:
     sources = {source.name: source}
     with anyio.fail_after(5):
-        return await invoke(sources, PINNED, invocation(**more), run_id="run_1", max_bytes=100)
+        told = await invoke(sources, PINNED, invocation(**more), run_id="run_1", max_bytes=100)
+    assert isinstance(told, CallResult | CallFailure)
+    return told
 
 
 async def test_the_pinned_source_is_called_whatever_the_logical_name_means_today() -> None:
