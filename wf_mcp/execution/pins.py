@@ -17,6 +17,8 @@ from wf_artifacts.catalog.store import CatalogStore
 from wf_artifacts.runs.environment import PinnedCapability, PinnedEnvironment
 from wf_artifacts.sources.models import Capability
 from wf_core.calls.contract import Contract
+from wf_core.calls.policy import ToolCall
+from wf_core.calls.policy_data import read_policy
 from wf_core.errors import WfError
 from wf_core.plan import CapabilityRef, WorkflowPlan
 from wf_core.validation import Issue, read_plan
@@ -85,7 +87,7 @@ async def pin(registry: SourceRegistry, catalog: CatalogStore, *, artifact: Arti
     # In threads: long plans take their time, and others are served meanwhile.
     plans = tuple((one.artifact_id, one.version, one.digest) for one in family)
     called = await _CALLED.get(plans, partial(to_thread.run_sync, partial(_called, family)))
-    issues = [*_namesakes(called), *_idle_bindings(called, deployment)]
+    issues = [*_namesakes(called), *_idle_bindings(called, deployment), *_idle_rules(called, deployment)]
     wanted = {reference: _bound(reference, deployment) for reference in called}
     found = await ask(registry, wanted.values(), seconds=PIN_SECONDS)
     capabilities: dict[str, PinnedCapability] = {}
@@ -196,6 +198,17 @@ def _idle_bindings(called: Iterable[CapabilityRef], deployment: Deployment) -> I
         if logical not in used:
             message = f"The plan uses no source {logical!r}."
             yield Issue("warning", "unused_binding", "", message, "Correct the binding.")
+
+
+def _idle_rules(called: Iterable[CapabilityRef], deployment: Deployment) -> Iterator[Issue]:
+    """Say which rules of the call policy are for no step: a slip in one lets calls through that it was to hold."""
+    if deployment.call_policy is None:
+        return
+    calls = [ToolCall(reference.capability, {}, capability=str(reference)) for reference in called]
+    for rule in read_policy(deployment.call_policy, "call_policy").rules:
+        if not any(rule.matches(call) for call in calls):
+            message = f"The rule {rule.tool!r} of the call policy is for no step of the plan."
+            yield Issue("warning", "unused_rule", "", message, "A rule names source.capability, or a glob of it.")
 
 
 def _bound(reference: CapabilityRef, deployment: Deployment) -> Name:

@@ -112,6 +112,19 @@ async def test_a_binding_of_a_name_that_the_plan_does_not_use_is_a_warning() -> 
     assert "'opps'" in issue.message
 
 
+async def test_a_rule_that_is_for_no_step_is_a_warning() -> None:
+    """A slip in the rule of an approval would let the call through unapproved, and nobody would be told."""
+    asks = {"tag": "defer", "reason": "a person looks", "approval": True}
+    policy = {"rules": [{"tool": tool, "disposition": asks} for tool in ("ops.note", "not*", "*.note", "ops.nota")]}
+    bound = deployment().model_copy(update={"call_policy": policy})
+    async with opened(source()) as app:
+        pinned = await pins.pin(app.registry, app.stores.catalog, artifact=artifact(PLAN), deployment=bound)
+    assert pinned.environment is not None
+    [issue] = pinned.issues
+    assert (issue.severity, issue.code) == ("warning", "unused_rule")
+    assert "'ops.nota'" in issue.message
+
+
 # Children
 
 
