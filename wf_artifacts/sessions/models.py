@@ -10,8 +10,8 @@ from wf_artifacts.storage.records import Array, Record, Time
 from wf_core.calls.tracked import CallState
 from wf_core.ids import SessionId
 
-SessionStatus = Literal["ready", "running", "waiting", "answered", "failed", "blocked"]
-"""Can be gone on with; is gone on with; waits for results; has its answer; ended without one; needs a person."""
+SessionStatus = Literal["ready", "running", "waiting", "answered", "failed"]
+"""Can be gone on with; is gone on with; waits for results; has its answer; ended without one."""
 
 
 class PendingCall(Record):

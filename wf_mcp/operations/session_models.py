@@ -26,7 +26,7 @@ class SessionSummary(Answer):
 
     session_id: str | None
     """None when no session was created (`unrunnable`)."""
-    status: Literal[SessionStatus, "unrunnable"]
+    status: Literal[SessionStatus, "blocked", "unrunnable"]
     """`ready`: the model can be asked. `waiting`: for the results of calls. `blocked`: something it needs is gone."""
     agent: str
     answer: str | None = None
