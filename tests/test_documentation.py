@@ -146,7 +146,8 @@ def first_cells_of_any_case(text: str) -> set[str]:
 
 
 def test_every_status_of_a_session_is_documented() -> None:
-    assert first_cells(section(SESSIONS, "From the beginning to the answer")) == set(get_args(SessionStatus))
+    told = {*get_args(SessionStatus), "blocked"}  # which is found out when somebody looks
+    assert first_cells(section(SESSIONS, "From the beginning to the answer")) == told
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
