@@ -13,8 +13,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from wf_artifacts.errors import ClaimLost, RunBusy, RunNotFound
 from wf_artifacts.runs.environment import PinnedEnvironment
@@ -27,9 +26,10 @@ from wf_artifacts.runs.models import Checkpoint, JournalRecord, RunRecord
 from wf_artifacts.runs.rules import COMPARED_RUNS, RUNS, belongs, require_first_state, require_same_input, size_of
 from wf_artifacts.runs.store import Claim, Created
 from wf_artifacts.storage import atomic
+from wf_artifacts.storage.claims import Releasable
 from wf_artifacts.storage.findings import Fault, LostAndFound
 from wf_artifacts.storage.home import FileTreeStore, Home
-from wf_artifacts.storage.locks import FileLock, is_locked, try_lock
+from wf_artifacts.storage.locks import FileLock, try_lock
 from wf_artifacts.storage.pages import Page, collect, read_cursor
 from wf_artifacts.storage.threads import AT_ONCE_BYTES, Pace, finished, in_thread
 from wf_core.errors import StateError
@@ -37,7 +37,7 @@ from wf_core.ids import DeploymentId, RunId, close_matches, is_id
 from wf_core.state import RunStatus
 
 
-class FileClaim:
+class FileClaim(Releasable):
     """The lock over a run's folder, and what is stored next while it is held."""
 
     def __init__(self, run_id: RunId, lock: FileLock, holder: Holder) -> None:
@@ -64,14 +64,6 @@ class FileClaim:
         with self._writing:
             self._holder.close()
             self._lock.release()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        await self.release()
 
     @contextmanager
     def _changing(self) -> Generator[None]:
@@ -137,7 +129,7 @@ class FileTreeRuns(FileTreeStore):
             folder = self._folder(run_id)
             if not folder.exists():
                 raise RunNotFound(run_id)
-            return self._is_locked(folder)
+            return self.home.is_locked(folder.lock)
 
     @in_thread
     def commit(
@@ -208,7 +200,7 @@ class FileTreeRuns(FileTreeStore):
         def is_abandoned(run_id: RunId) -> bool:
             with suppress(RunNotFound, StateError):
                 folder = self._folder(run_id)
-                return folder.head().record.status == "running" and not self._is_locked(folder)
+                return folder.head().record.status == "running" and not self.home.is_locked(folder.lock)
             return False
 
         return [run_id for run_id in self._newest(status="running") if is_abandoned(run_id)]
@@ -340,10 +332,6 @@ class FileTreeRuns(FileTreeStore):
         if lock is None:
             raise RunBusy(folder.run_id)
         return lock
-
-    def _is_locked(self, folder: RunFolder) -> bool:
-        with self.home.translated(folder.lock):
-            return is_locked(folder.lock)
 
     @contextmanager
     def _close_ids(self, run_id: RunId, principal: str | None = None) -> Generator[None]:

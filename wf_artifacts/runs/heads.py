@@ -9,8 +9,7 @@ import threading
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from anyio import CancelScope, CapacityLimiter
 
@@ -19,6 +18,7 @@ from wf_artifacts.runs.models import JournalRecord, RunRecord
 from wf_artifacts.runs.reading import find
 from wf_artifacts.runs.rows import read_record
 from wf_artifacts.runs.store import Claim
+from wf_artifacts.storage.claims import Releasable
 from wf_artifacts.storage.connections import WouldWait
 from wf_artifacts.storage.database import Database, Transaction
 from wf_artifacts.storage.owners import Lease, Owner
@@ -57,7 +57,7 @@ class Head:
         }
 
 
-class SqlClaim:
+class SqlClaim(Releasable):
     """A fence, and how far the run is as long as it stands in the row."""
 
     def __init__(self, heads: "Heads", run_id: RunId, run: int, fence: int) -> None:
@@ -75,14 +75,6 @@ class SqlClaim:
     async def release(self) -> None:
         with CancelScope(shield=True):
             await self.heads.release(self)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        await self.release()
 
 
 class Heads:

@@ -6,8 +6,7 @@ was loaded, changes nothing here, and what is no JSON is refused here too.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any, cast
 
 from wf_artifacts.errors import ClaimLost, RunBusy, RunNotFound
 from wf_artifacts.runs.environment import ENVIRONMENT, PinnedEnvironment
@@ -23,6 +22,7 @@ from wf_artifacts.runs.rules import (
     require_same_input,
 )
 from wf_artifacts.runs.store import Claim, Created
+from wf_artifacts.storage.claims import Releasable
 from wf_artifacts.storage.pages import Page, collect, descending
 from wf_core import jsonvalue
 from wf_core.ids import DeploymentId, RunId, close_matches
@@ -43,7 +43,7 @@ class _Run:
     claim: "MemoryClaim | None" = None
 
 
-class MemoryClaim:
+class MemoryClaim(Releasable):
     """The right to advance one run, as long as the run points back at it."""
 
     def __init__(self, run_id: RunId, run: _Run) -> None:
@@ -54,14 +54,6 @@ class MemoryClaim:
     async def release(self) -> None:
         if self._run.claim is self:
             self._run.claim = None
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        await self.release()
 
 
 class MemoryRuns:

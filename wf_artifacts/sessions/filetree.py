@@ -8,8 +8,6 @@ sessions/.lock                 shared by those who make or remove a session, hel
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from types import TracebackType
-from typing import Self
 
 from wf_artifacts.errors import SessionBusy, SessionClaimLost, SessionExists, SessionNotFound
 from wf_artifacts.sessions.files.examination import SessionsExamination
@@ -26,17 +24,18 @@ from wf_artifacts.sessions.models import SessionRecord, SessionStatus, StoredSes
 from wf_artifacts.sessions.rules import COMPARED_SESSIONS, SESSIONS, belongs, require_first_state
 from wf_artifacts.sessions.store import SessionClaim
 from wf_artifacts.storage import atomic
+from wf_artifacts.storage.claims import Releasable
 from wf_artifacts.storage.digests import bytes_digest
 from wf_artifacts.storage.findings import Fault, LostAndFound
 from wf_artifacts.storage.home import FileTreeStore, Home
-from wf_artifacts.storage.locks import FileLock, is_locked, try_lock
+from wf_artifacts.storage.locks import FileLock, try_lock
 from wf_artifacts.storage.pages import Page, collect, descending
 from wf_artifacts.storage.threads import in_thread
 from wf_core.errors import StateError
 from wf_core.ids import SessionId, close_matches, is_id
 
 
-class FileClaim:
+class FileClaim(Releasable):
     """The lock over a session's folder, and what is stored next while it is held."""
 
     def __init__(self, session_id: SessionId, lock: FileLock, holder: Holder) -> None:
@@ -55,14 +54,6 @@ class FileClaim:
         # A caller that was torn away from its store may get here before the thread that writes is done.
         with self._writing:
             self._lock.release()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        await self.release()
 
 
 class FileTreeSessions(FileTreeStore):
@@ -115,7 +106,7 @@ class FileTreeSessions(FileTreeStore):
             folder = self._folder(session_id)
             if not folder.exists():
                 raise SessionNotFound(session_id)
-            return self._is_locked(folder)
+            return self.home.is_locked(folder.lock)
 
     @in_thread
     def store(
@@ -167,7 +158,7 @@ class FileTreeSessions(FileTreeStore):
         def is_abandoned(session_id: SessionId) -> bool:
             with suppress(SessionNotFound, StateError):
                 folder = self._folder(session_id)
-                return folder.head().record.status == "running" and not self._is_locked(folder)
+                return folder.head().record.status == "running" and not self.home.is_locked(folder.lock)
             return False
 
         return list(filter(is_abandoned, descending(SESSIONS, self._known(), None)))
@@ -210,10 +201,6 @@ class FileTreeSessions(FileTreeStore):
         if lock is None:
             raise SessionBusy(folder.session_id)
         return lock
-
-    def _is_locked(self, folder: SessionFolder) -> bool:
-        with self.home.translated(folder.lock):
-            return is_locked(folder.lock)
 
     @contextmanager
     def _close_ids(self, session_id: SessionId, principal: str | None = None) -> Generator[None]:

@@ -8,14 +8,14 @@ nothing.
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from anyio import CancelScope, CapacityLimiter
 
 from wf_artifacts.errors import SessionBusy, SessionClaimLost
 from wf_artifacts.sessions.reading import find
 from wf_artifacts.sessions.store import SessionClaim
+from wf_artifacts.storage.claims import Releasable
 from wf_artifacts.storage.database import Database, Transaction
 from wf_artifacts.storage.owners import Lease, Owner
 from wf_artifacts.storage.threads import in_thread
@@ -25,7 +25,7 @@ FIRST_FENCE: Final = 1
 """That of a new session."""
 
 
-class SqlClaim:
+class SqlClaim(Releasable):
     """A fence, which is that of the row as long as nobody else took the session."""
 
     def __init__(self, heads: "SessionHeads", session_id: SessionId, session: int, fence: int) -> None:
@@ -40,14 +40,6 @@ class SqlClaim:
     async def release(self) -> None:
         with CancelScope(shield=True):
             await self.heads.release(self)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        await self.release()
 
 
 class SessionHeads:

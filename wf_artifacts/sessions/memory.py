@@ -6,13 +6,12 @@ was loaded, changes nothing here, and what is no JSON is refused here too.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Self
 
 from wf_artifacts.errors import SessionBusy, SessionClaimLost, SessionExists, SessionNotFound
 from wf_artifacts.sessions.models import SESSION_RECORD, SessionRecord, SessionStatus, StoredSession
 from wf_artifacts.sessions.rules import COMPARED_SESSIONS, SESSIONS, belongs, require_first_state, require_next_state
 from wf_artifacts.sessions.store import SessionClaim
+from wf_artifacts.storage.claims import Releasable
 from wf_artifacts.storage.pages import Page, collect, descending
 from wf_core.ids import SessionId, close_matches
 
@@ -25,7 +24,7 @@ class _Session:
     claim: "MemoryClaim | None" = None
 
 
-class MemoryClaim:
+class MemoryClaim(Releasable):
     """The right to advance one session, as long as the session points back at it."""
 
     def __init__(self, session_id: SessionId, session: _Session) -> None:
@@ -36,14 +35,6 @@ class MemoryClaim:
     async def release(self) -> None:
         if self._session.claim is self:
             self._session.claim = None
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        await self.release()
 
 
 class MemorySessions:

@@ -11,7 +11,7 @@ from anyio import CapacityLimiter
 from wf_artifacts.storage import atomic
 from wf_artifacts.storage.documents import Format
 from wf_artifacts.storage.faults import refusal
-from wf_artifacts.storage.locks import locked
+from wf_artifacts.storage.locks import is_locked, locked
 from wf_artifacts.storage.reading import open_document
 from wf_artifacts.storage.records import Record
 
@@ -77,6 +77,11 @@ class Home:
                 return path.stat().st_size
             except FileNotFoundError:
                 return 0
+
+    def is_locked(self, lock: Path) -> bool:
+        """Tell whether somebody holds the lock over a file, without getting into anybody's way."""
+        with self.translated(lock):
+            return is_locked(lock)
 
     def folders(self, folder: Path) -> list[str]:
         """Give the names of the folders in a folder, none where there is no such folder, in no order."""

@@ -16,14 +16,12 @@ from wf_artifacts.runs.files.room import content_length
 from wf_artifacts.runs.files.trace import segment_path
 from wf_artifacts.storage.atomic import is_temporary
 from wf_artifacts.storage.findings import MOVES_IT, MOVES_RUN, Fault, Finding, LostAndFound, unreadable
-from wf_artifacts.storage.locks import is_locked, try_lock
+from wf_artifacts.storage.moments import Moment, settled_faults
 from wf_core.errors import StateError
 from wf_core.state import FINAL
 
 _OURS: Final = re.compile(r"(inputs_)?\d{6,}\.jsonl?")
 """The names of checkpoints, of segments of the trace, and of inputs."""
-_ATTEMPTS: Final = 3
-"""How often to look again at a run that moves on meanwhile."""
 
 
 def faults(folder: RunFolder, lost: LostAndFound, take_away: Callable[[], None]) -> list[Fault]:
@@ -32,39 +30,30 @@ def faults(folder: RunFolder, lost: LostAndFound, take_away: Callable[[], None])
     `take_away` moves the whole run to lost+found. Like every repair it is done under the lock of the run, if nobody has
     it and the run is as it was found.
     """
-    for _ in range(_ATTEMPTS):
-        run = _Run(folder, lost, take_away)
-        found = list(run.faults())
-        if run.is_unchanged():
-            return found
-    return []
+    return settled_faults(folder, lambda moment: _Run(folder, moment, lost, take_away).faults())
 
 
 class _Run:
     """A run as it is at one moment."""
 
-    def __init__(self, folder: RunFolder, lost: LostAndFound, take_away: Callable[[], None]) -> None:
+    def __init__(self, folder: RunFolder, moment: Moment, lost: LostAndFound, take_away: Callable[[], None]) -> None:
         self._folder = folder
         self._lost = lost
         self._take_away = take_away
-        self._held = _is_held(folder)
-        self._version = _version(folder)
-
-    def is_unchanged(self) -> bool:
-        return (_is_held(self._folder), _version(self._folder)) == (self._held, self._version)
+        self._moment = moment
 
     def faults(self) -> Iterator[Fault]:
         folder = self._folder
         try:
             head = folder.head()
         except RunNotFound:
-            if not self._held:
+            if not self._moment.held:
                 yield self._orphaned()
         except StateError as error:
             yield self._unreadable(folder.head_path, error, ended=False)
         else:
             yield from self._unreadable_documents(head)
-            if not self._held:
+            if not self._moment.held:
                 yield from self._surplus(head)
                 yield from self._uncommitted(head)
 
@@ -127,7 +116,7 @@ class _Run:
         if surplus > 0:
             problem = f"A crash left {surplus} bytes at its end that do not count."
             finding = Finding(home.document(path), "leftover", problem, "Moves these bytes to lost+found.")
-            yield Fault(finding, self._under_lock(cut))
+            yield Fault(finding, self._moment.mending(cut))
 
     def _unreadable(self, path: Path, error: StateError, *, ended: bool) -> Fault:
         document = self._folder.home.document(path)
@@ -145,35 +134,7 @@ class _Run:
     def _stray(self, path: Path, kind: Literal["leftover", "unknown"]) -> Fault:
         problem = "A crash left it; it does not count." if kind == "leftover" else "It belongs to no run."
         finding = Finding(self._folder.home.document(path), kind, problem, MOVES_IT)
-        return Fault(finding, self._under_lock(lambda: self._lost.move(path)))
+        return Fault(finding, self._moment.mending(lambda: self._lost.move(path)))
 
     def _moving_all(self) -> Callable[[], None]:
-        return self._under_lock(self._take_away)
-
-    def _under_lock(self, act: Callable[[], None]) -> Callable[[], None]:
-        """Do it under the lock, unless somebody holds it or the run is not as it was found any more."""
-
-        def mend() -> None:
-            folder = self._folder
-            with folder.home.translated(folder.path), suppress(FileNotFoundError):
-                lock = try_lock(folder.lock)
-                if lock is None:
-                    return
-                try:
-                    if _version(folder) == self._version:
-                        act()
-                finally:
-                    lock.release()
-
-        return mend
-
-
-def _is_held(folder: RunFolder) -> bool:
-    with folder.home.translated(folder.lock):
-        return is_locked(folder.lock)
-
-
-def _version(folder: RunFolder) -> tuple[int, int] | None:
-    with suppress(RunNotFound):
-        return folder.version()
-    return None
+        return self._moment.mending(self._take_away)

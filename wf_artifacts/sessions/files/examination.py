@@ -5,10 +5,9 @@ that has its answer, or has failed, the record can still be shown, so it stays.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
 from wf_artifacts.errors import SessionNotFound
 from wf_artifacts.sessions.files.folder import SessionFolder, SessionHead
@@ -17,12 +16,9 @@ from wf_artifacts.sessions.rules import ENDED
 from wf_artifacts.storage.atomic import is_temporary
 from wf_artifacts.storage.findings import MOVES_IT, MOVES_SESSION, Fault, Finding, LostAndFound, stray, unreadable
 from wf_artifacts.storage.home import Home
-from wf_artifacts.storage.locks import is_locked, try_lock
+from wf_artifacts.storage.moments import Moment, settled_faults
 from wf_core.errors import StateError
 from wf_core.ids import SessionId, is_id
-
-_ATTEMPTS: Final = 3
-"""How often to look again at a session that moves on meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +45,7 @@ class SessionsExamination:
 
     def _session(self, folder: SessionFolder) -> list[Fault]:
         """Give what is wrong with a session; nothing of one that moves on too fast to tell."""
-        for _ in range(_ATTEMPTS):
-            session = _Session(folder, self.lost)
-            found = list(session.faults())
-            if session.is_unchanged():
-                return found
-        return []
+        return settled_faults(folder, lambda moment: _Session(folder, moment, self.lost).faults())
 
     def _stray(self, path: Path) -> Iterator[Fault]:
         """Report what is no session, or was being made or deleted when a crash came: not if somebody may be at it."""
@@ -74,27 +65,23 @@ class SessionsExamination:
 class _Session:
     """A session as it is at one moment."""
 
-    def __init__(self, folder: SessionFolder, lost: LostAndFound) -> None:
+    def __init__(self, folder: SessionFolder, moment: Moment, lost: LostAndFound) -> None:
         self._folder = folder
         self._lost = lost
-        self._held = _is_held(folder)
-        self._version = _version(folder)
-
-    def is_unchanged(self) -> bool:
-        return (_is_held(self._folder), _version(self._folder)) == (self._held, self._version)
+        self._moment = moment
 
     def faults(self) -> Iterator[Fault]:
         folder = self._folder
         try:
             head = folder.head()
         except SessionNotFound:
-            if not self._held:
+            if not self._moment.held:
                 yield self._orphaned()
         except StateError as error:
             yield self._unreadable(folder.head_path, error, ended=False)
         else:
             yield from self._unreadable_documents(head)
-            if not self._held:
+            if not self._moment.held:
                 yield from self._surplus()
                 yield from self._unstored(head)
 
@@ -132,7 +119,7 @@ class _Session:
             problem = f"A crash left {surplus} bytes at its end that do not count."
             document = folder.home.document(folder.events_path)
             finding = Finding(document, "leftover", problem, "Moves these bytes to lost+found.")
-            yield Fault(finding, self._under_lock(cut))
+            yield Fault(finding, self._moment.mending(cut))
 
     def _unreadable(self, path: Path, error: StateError, *, ended: bool) -> Fault:
         document = self._folder.home.document(path)
@@ -148,35 +135,7 @@ class _Session:
     def _stray(self, path: Path, kind: Literal["leftover", "unknown"]) -> Fault:
         problem = "A crash left it; it does not count." if kind == "leftover" else "It belongs to no session."
         finding = Finding(self._folder.home.document(path), kind, problem, MOVES_IT)
-        return Fault(finding, self._under_lock(lambda: self._lost.move(path)))
+        return Fault(finding, self._moment.mending(lambda: self._lost.move(path)))
 
     def _moving_all(self) -> Callable[[], None]:
-        return self._under_lock(lambda: self._lost.move(self._folder.path))
-
-    def _under_lock(self, act: Callable[[], None]) -> Callable[[], None]:
-        """Do it under the lock, unless somebody holds it or the session is not as it was found any more."""
-
-        def mend() -> None:
-            folder = self._folder
-            with folder.home.translated(folder.path), suppress(FileNotFoundError):
-                lock = try_lock(folder.lock)
-                if lock is None:
-                    return
-                try:
-                    if _version(folder) == self._version:
-                        act()
-                finally:
-                    lock.release()
-
-        return mend
-
-
-def _is_held(folder: SessionFolder) -> bool:
-    with folder.home.translated(folder.lock):
-        return is_locked(folder.lock)
-
-
-def _version(folder: SessionFolder) -> tuple[int, int] | None:
-    with suppress(SessionNotFound):
-        return folder.version()
-    return None
+        return self._moment.mending(lambda: self._lost.move(self._folder.path))
