@@ -11,6 +11,7 @@ from wf_artifacts.errors import RunBusy
 from wf_artifacts.runs.store import RunStore
 from wf_core.errors import WfError
 from wf_core.ids import RunId
+from wf_mcp.execution.abandoned import take_over_each
 from wf_mcp.execution.runs import RunDriver
 
 logger = logging.getLogger(__name__)
@@ -23,9 +24,6 @@ LOOK_SECONDS = 15.0
 
 MOST_ATTEMPTS = 4
 """How often one server tries to go on with one run unasked. Looking at the run tries it again."""
-
-AT_ONCE = 8
-"""Runs that are taken over at the same time: one that waits for its sources does not hold up the others."""
 
 
 async def keep_taking_over(runs: RunDriver, store: RunStore) -> NoReturn:
@@ -48,20 +46,4 @@ async def take_over(runs: RunDriver, run_ids: list[RunId]) -> Mapping[RunId, WfE
 
     One that another process takes over meanwhile is not among them.
     """
-    left: dict[RunId, WfError] = {}
-    limit = anyio.CapacityLimiter(AT_ONCE)
-
-    async def attempt(run_id: RunId) -> None:
-        async with limit:
-            try:
-                await runs.take_over(run_id)
-            except RunBusy:
-                return
-            except WfError as error:
-                logger.warning("The run %s is left as it is: %s", run_id, error)
-                left[run_id] = error
-
-    async with anyio.create_task_group() as tasks:
-        for run_id in run_ids:
-            tasks.start_soon(attempt, run_id)
-    return left
+    return await take_over_each("run", run_ids, runs.take_over, busy=RunBusy)

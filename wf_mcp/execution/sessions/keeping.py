@@ -13,6 +13,7 @@ import anyio
 from wf_artifacts.errors import SessionBusy
 from wf_core.errors import WfError
 from wf_core.ids import SessionId
+from wf_mcp.execution.abandoned import take_over_each
 from wf_mcp.execution.sessions.driver import SessionDriver
 from wf_mcp.execution.sessions.going import tokens_of, waits
 
@@ -35,9 +36,6 @@ SHARE = 10
 
 MOST_ATTEMPTS = 4
 """How often one server tries to go on with one abandoned session unasked. Resuming it tries again."""
-
-AT_ONCE = 8
-"""Sessions that are taken over at the same time."""
 
 PAGE = 100
 
@@ -114,23 +112,7 @@ async def take_over(driver: SessionDriver, session_ids: list[SessionId]) -> Mapp
 
     One that another process takes over meanwhile is not among them.
     """
-    left: dict[SessionId, WfError] = {}
-    limit = anyio.CapacityLimiter(AT_ONCE)
-
-    async def attempt(session_id: SessionId) -> None:
-        async with limit:
-            try:
-                await driver.take_over(session_id)
-            except SessionBusy:
-                return
-            except WfError as error:
-                logger.warning("The session %s is left as it is: %s", session_id, error)
-                left[session_id] = error
-
-    async with anyio.create_task_group() as tasks:
-        for session_id in session_ids:
-            tasks.start_soon(attempt, session_id)
-    return left
+    return await take_over_each("session", session_ids, driver.take_over, busy=SessionBusy)
 
 
 async def _take_over_some(driver: SessionDriver, attempts: Counter[SessionId]) -> None:
