@@ -42,7 +42,9 @@ class Gate:
         return len(notes.read_text(encoding="utf-8")) if notes.exists() else 0
 
     async def until_entered(self) -> None:
+        """Wait until a call has begun, and its process has written down what it had reached by then."""
         await until(lambda: self.entered > 0)
+        await self.workplace.until_at_rest()
 
     def open(self) -> None:
         self.workplace.write("open", "")

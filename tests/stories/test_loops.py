@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from tests.stories.gate import Gate
@@ -122,17 +123,21 @@ async def test_a_question_is_answered_while_another_item_executes(tmp_path: Path
         )
         answer = {"run_id": begun["run_id"], "interrupt_id": "int_1", "resume_payload": {"reply": "now"}}
         await gate.until_entered()
+        with anyio.fail_after(20):
+            while await listed(second, begun["run_id"]) != ["int_1"]:  # noqa: ASYNC110
+                await anyio.sleep(0.02)
+        await workplace.until_at_rest()
         busy = await second.refuse("resume_run", **answer)
         wrong = await first.call("inspect_run", run_id=begun["run_id"])
         taken = await first.call("resume_run", **answer, wait_seconds=1)
-        listed = await second.call("list_pending")
+        pending = await second.call("list_pending")
         gate.open()
         asked = await first.call("inspect_run", run_id=begun["run_id"], wait_seconds=30)
         done = await second.call("resume_run", run_id=begun["run_id"], resume_payload={"reply": "then"})
     assert busy["code"] == "run_busy"
     assert wrong["status"] == "running"
     assert (taken["status"], [interrupt["id"] for interrupt in taken["interrupts"]]) == ("running", ["int_2"])
-    assert [item["interrupt"]["id"] for item in listed["pending"]] == ["int_2"]
+    assert [item["interrupt"]["id"] for item in pending["pending"]] == ["int_2"]
     assert (asked["status"], [interrupt["id"] for interrupt in asked["interrupts"]]) == ("interrupted", ["int_2"])
     assert (done["status"], done["output"]) == ("completed", {"seen": ["now"]})
     assert gate.entered == 1

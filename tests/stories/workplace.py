@@ -55,6 +55,20 @@ class Workplace:
             if path.parts[0] != "index" and "lock" not in path.name
         }
 
+    async def until_at_rest(self) -> None:
+        """Wait until no process writes any more: for half a second every stored byte has stayed as it was."""
+        before: dict[str, bytes] | None = None
+        since = anyio.current_time()
+        with anyio.fail_after(20):
+            while anyio.current_time() < since + 0.5:
+                try:
+                    now = self.stored()
+                except FileNotFoundError:  # It went between listing and reading.
+                    now = None
+                if now is None or now != before:
+                    before, since = now, anyio.current_time()
+                await anyio.sleep(0.05)
+
     def configure(self, **sections: Any) -> None:
         """Write wf.json."""
         store = {} if self.store is None else {"store": self.store}
