@@ -3,6 +3,7 @@
 As a program, `store_work.py resume HOME RUN` answers a run in this fresh process and prints the seconds as JSON.
 """
 
+import gc
 import json
 import os
 import secrets
@@ -127,6 +128,7 @@ async def application(home: Path, *, sqlite: bool = False) -> AsyncGenerator[App
     """Open the application with the source `Bench`, its store in a file tree at `home` or in a SQLite file there."""
     clock = SystemClock()
     _make(home)
+    gc.freeze()  # as the server does
     async with open_stores(_store(home, sqlite)) as stores, anyio.create_task_group() as tasks:
         registry = SourceRegistry({"wf.std": StdSource("wf.std", clock), "bench": Bench()})
         means = Means(stores.runs, registry, clock, lambda: 0.0, Config().max_bytes)

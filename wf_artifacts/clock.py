@@ -3,6 +3,7 @@
 Times are aware, UTC, and whole milliseconds, so that one that is written (`wf_core.times`) and read again is the same.
 """
 
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
@@ -19,7 +20,8 @@ class SystemClock:
     """The time of this machine."""
 
     def now(self) -> datetime:
-        return _whole_milliseconds(datetime.now(UTC))
+        # Every step asks for it, and this is the shortest way to whole milliseconds.
+        return datetime.fromtimestamp(time.time_ns() // 1_000_000 / 1000, UTC)
 
 
 class ManualClock:

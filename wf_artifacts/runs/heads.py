@@ -163,20 +163,15 @@ class Heads:
             raise ClaimLost(claim.run_id)
         return read_record(row), Head(*row[5:])
 
-    @contextmanager
-    def moving(self, claim: SqlClaim, head: Head, *, sync: bool, at_once: bool = False) -> Generator[Transaction]:
-        """Change a run so that it stands at `head` when the block ends.
+    def move(self, transaction: Transaction, claim: SqlClaim, head: Head) -> None:
+        """Let a run stand at `head`, which is known as soon as that is committed.
 
         Raises:
             ClaimLost: the claim has passed on; nothing is changed.
-            WouldWait: `at_once`, and another change is under way; nothing is changed.
         """
         claim.known = None
-        with self._database.writing(sync=sync, at_once=at_once) as transaction:
-            if not transaction.change("move_head", **self._place(claim), **head.columns()):
-                raise ClaimLost(claim.run_id)
-            yield transaction
-        claim.known = head
+        if not transaction.change("move_head", **self._place(claim), **head.columns()):
+            raise ClaimLost(claim.run_id)
 
     @in_thread
     def release(self, claim: SqlClaim) -> None:

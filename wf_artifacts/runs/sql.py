@@ -130,7 +130,8 @@ class SqlRuns:
             moved = Head(record.trace_count, record.steps_executed)
             if checkpoint is None:
                 moved = replace(moved, position=head.position, journal_bytes=head.journal_bytes)
-            with self._heads.moving(held, moved, sync=True) as transaction:
+            with self._database.writing() as transaction:
+                self._heads.move(transaction, held, moved)
                 transaction.change("update_run", run=held.run, status=record.status, record=stored)
                 transaction.change_many("insert_entry", entry_rows(held.run, head.trace_count, trace))
                 if checkpoint is not None:
@@ -138,6 +139,7 @@ class SqlRuns:
                     made = reading.made(transaction, held.run_id, held.run)
                     transaction.change_many("insert_entry", numbered_rows(held.run, made))
                     transaction.change("clear_journal", run=held.run)
+            held.known = moved
 
     async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool) -> int:
         if sync and self._heads.mine(claim).pace.allows(size_of(records)):
@@ -229,9 +231,11 @@ class SqlRuns:
             require_next_inputs(head.position, records)
             lines = [journal_line(record) for record in records]
             moved = head.after(records, lines)
-            with self._heads.moving(held, moved, sync=sync, at_once=at_once) as transaction:
+            with self._database.writing(sync=sync, at_once=at_once) as transaction:
+                self._heads.move(transaction, held, moved)
                 if records:
                     transaction.change("insert_inputs", **inputs_row(held.run, head.trace_count, records, lines))
+            held.known = moved
             if sync:
                 held.pace.seconds = time.perf_counter() - began
             return moved.journal_bytes

@@ -5,8 +5,9 @@ What SQLite and PostgreSQL do differently is in `sqlite` and `postgres`; stateme
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from types import TracebackType
 
 from anyio import CapacityLimiter
 
@@ -51,21 +52,18 @@ class Transaction:
 class Database(ABC):
     """A database, connected to when it is first used. Any thread may use it."""
 
-    def __init__(self, dialect: Dialect, threads: int) -> None:
+    def __init__(self, dialect: Dialect, threads: int, turn: "threading.Lock | None" = None) -> None:
         self.threads = CapacityLimiter(threads)
+        self._connections = _Connections(self.connect)
         self._statements = load_statements(dialect)
-        self._idle: list[Connection] = []
-        self._changing_idle = threading.Lock()
-        self._closed = False
+        self._turn = turn
+        """Held by whoever writes, where the threads of one process take turns at that."""
 
-    @contextmanager
-    def reading(self) -> Generator[Transaction]:
+    def reading(self) -> AbstractContextManager[Transaction]:
         """See the database as it is at one instant."""
-        with self._transaction(writing=False, sync=False) as transaction:
-            yield transaction
+        return _Reading(self._connections, self._statements)
 
-    @contextmanager
-    def writing(self, *, sync: bool = True, at_once: bool = False) -> Generator[Transaction]:
+    def writing(self, *, sync: bool = True, at_once: bool = False) -> AbstractContextManager[Transaction]:
         """Change the database: all of it is done when the block ends, or nothing where it raises.
 
         With `sync` it is on disk then; without, it survives this process, but perhaps not the machine.
@@ -74,16 +72,11 @@ class Database(ABC):
             WouldWait: `at_once`, and that takes longer than the disk: somebody else is writing, or the database is not
                 on this machine.
         """
-        with self._transaction(writing=True, sync=sync, at_once=at_once) as transaction:
-            yield transaction
+        return _Writing(self._connections, self._statements, self._turn, sync=sync, at_once=at_once)
 
     def close(self) -> None:
         """Close every connection. What is under way is finished first, or refused."""
-        with self._changing_idle:
-            self._closed = True
-            idle, self._idle = self._idle, []
-        for connection in idle:
-            connection.close()
+        self._connections.close()
 
     @abstractmethod
     def announce(self, owner: str) -> None:
@@ -106,33 +99,31 @@ class Database(ABC):
             FormatTooNew: a newer version has changed its schema.
         """
 
-    @contextmanager
-    def _transaction(self, *, writing: bool, sync: bool, at_once: bool = False) -> Generator[Transaction]:
-        connection = self._begin(writing=writing, sync=sync, at_once=at_once)
-        try:
-            yield Transaction(connection, self._statements)
-            with step("commit", DATABASE) if writing else nullcontext():
-                connection.commit()
-        except BaseException:
-            self._give_up(connection)
-            raise
-        self._put_back(connection)
 
-    def _begin(self, *, writing: bool, sync: bool, at_once: bool) -> Connection:
+class _Connections:
+    """The connections to one database that nobody uses now."""
+
+    def __init__(self, connect: Callable[[], Connection]) -> None:
+        self._connect = connect
+        self._idle: list[Connection] = []
+        self._changing = threading.Lock()
+        self._closed = False
+
+    def begin(self, *, writing: bool, sync: bool = True, at_once: bool = False) -> Connection:
         """Begin a transaction. Connections that broke while nobody used them are passed over."""
         while (connection := self._take_idle()) is not None:
             try:
                 connection.begin(writing=writing, sync=sync, at_once=at_once)
                 return connection
             except WouldWait:
-                self._put_back(connection)
+                self.put_back(connection)
                 raise
             except StoreUnavailable:
                 if connection.usable:
-                    self._put_back(connection)
+                    self.put_back(connection)
                     raise
                 connection.close()
-        connection = self.connect()
+        connection = self._connect()
         try:
             connection.begin(writing=writing, sync=sync, at_once=at_once)
         except BaseException:
@@ -140,23 +131,104 @@ class Database(ABC):
             raise
         return connection
 
-    def _take_idle(self) -> Connection | None:
-        with self._changing_idle:
-            if self._closed:
-                raise StoreUnavailable(DATABASE, "it was closed")
-            return self._idle.pop() if self._idle else None
-
-    def _put_back(self, connection: Connection) -> None:
-        with self._changing_idle:
+    def put_back(self, connection: Connection) -> None:
+        """Let others use a connection whose transaction has ended."""
+        with self._changing:
             if not self._closed:
                 self._idle.append(connection)
                 return
         connection.close()
 
-    def _give_up(self, connection: Connection) -> None:
+    def give_up(self, connection: Connection) -> None:
+        """Let what a transaction changed come to nothing."""
         try:
             connection.rollback()
         except WfError:
             connection.close()
         else:
-            self._put_back(connection)
+            self.put_back(connection)
+
+    def close(self) -> None:
+        with self._changing:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+    def _take_idle(self) -> Connection | None:
+        with self._changing:
+            if self._closed:
+                raise StoreUnavailable(DATABASE, "it was closed")
+            return self._idle.pop() if self._idle else None
+
+
+class _Reading(AbstractContextManager[Transaction]):
+    """A transaction that changes nothing."""
+
+    def __init__(self, connections: _Connections, statements: dict[str, Statement]) -> None:
+        self._connections = connections
+        self._statements = statements
+
+    def __enter__(self) -> Transaction:
+        self._connection = self._connections.begin(writing=False)
+        return Transaction(self._connection, self._statements)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _end(self._connections, self._connection, failed=kind is not None)
+
+
+class _Writing(AbstractContextManager[Transaction]):
+    """A transaction that changes something. A class, for a run begins one with each of its steps."""
+
+    def __init__(
+        self,
+        connections: _Connections,
+        statements: dict[str, Statement],
+        turn: "threading.Lock | None",
+        *,
+        sync: bool,
+        at_once: bool,
+    ) -> None:
+        self._connections = connections
+        self._statements = statements
+        self._turn = turn
+        self._sync = sync
+        self._at_once = at_once
+
+    def __enter__(self) -> Transaction:
+        if self._turn is not None and not self._turn.acquire(blocking=not self._at_once):
+            raise WouldWait
+        try:
+            self._connection = self._connections.begin(writing=True, sync=self._sync, at_once=self._at_once)
+        except BaseException:
+            self._let_others()
+            raise
+        return Transaction(self._connection, self._statements)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            _end(self._connections, self._connection, failed=kind is not None, changed=True)
+        finally:
+            self._let_others()
+
+    def _let_others(self) -> None:
+        if self._turn is not None:
+            self._turn.release()
+
+
+def _end(connections: _Connections, connection: Connection, *, failed: bool, changed: bool = False) -> None:
+    """End a transaction: what it changed is there, or has come to nothing."""
+    if failed:
+        connections.give_up(connection)
+        return
+    try:
+        with step("commit", DATABASE) if changed else nullcontext():
+            connection.commit()
+    except BaseException:
+        connections.give_up(connection)
+        raise
+    connections.put_back(connection)

@@ -11,15 +11,15 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from wf_artifacts.errors import StoreFull, StoreUnavailable
 from wf_artifacts.storage import atomic
 from wf_artifacts.storage.connections import Answer, WouldWait
-from wf_artifacts.storage.database import DATABASE, Database, Transaction
+from wf_artifacts.storage.database import DATABASE, Database
 from wf_artifacts.storage.documents import corrupt
 from wf_artifacts.storage.faults import translated
 from wf_artifacts.storage.locks import FileLock, is_locked, locked, try_lock
@@ -114,22 +114,11 @@ class SqliteDatabase(Database):
     """The database in the file at `path`, which is made when it is first used."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(SQLITE, threads=_THREADS)
+        # SQLite lets waiting writers look again from time to time; those of one process need not wait so long.
+        super().__init__(SQLITE, threads=_THREADS, turn=threading.Lock())
         self._path = path.absolute()
-        self._writing = threading.Lock()
         self._ready = False
         self._owners: dict[str, FileLock] = {}
-
-    @contextmanager
-    def writing(self, *, sync: bool = True, at_once: bool = False) -> Generator[Transaction]:
-        # SQLite lets waiting writers look again from time to time; those of one process need not wait so long.
-        if not self._writing.acquire(blocking=not at_once):
-            raise WouldWait
-        try:
-            with super().writing(sync=sync, at_once=at_once) as transaction:
-                yield transaction
-        finally:
-            self._writing.release()
 
     def connect(self) -> SqliteConnection:
         if self._ready:

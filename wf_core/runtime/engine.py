@@ -21,6 +21,8 @@ from wf_core.runtime.tree import Turn, grow
 from wf_core.runtime.work import Answer, CallFailure, Invocation, Ready, Stopped, Waiting
 from wf_core.state import FINAL, Layer, RunError, RunState, Scope
 
+_FOR_CALLS = Waiting(None)
+
 STEPS_AT_ONCE = 1_000
 """Steps that one `next_work` executes at most before it lets its driver breathe."""
 
@@ -68,7 +70,7 @@ def next_work(program: Program, run: RunState, *, now: datetime) -> Ready | Wait
     if run.ready:
         return Ready(begun, None)
     if run.calls or run.delays:
-        waiting = Waiting(min((*run.delays.values(), *run.expiries.values()), default=None))
+        waiting = _waiting(run)
         return Ready(begun, waiting) if begun else waiting
     if not (run.interrupts or run.pending_calls):
         raise AssertionError("a run that cannot go on waits for somebody")
@@ -141,7 +143,15 @@ def _check_input(program: Program, input: JsonValue) -> None:
         )
 
 
+def _waiting(run: RunState) -> Waiting:
+    if not run.delays and not run.expiries:
+        return _FOR_CALLS
+    return Waiting(min((*run.delays.values(), *run.expiries.values())))
+
+
 def _wake_due(run: RunState, now: datetime) -> None:
+    if not run.delays:
+        return
     due = sorted((due_at, number) for number, due_at in run.delays.items() if due_at <= now)
     for _, number in due:
         del run.delays[number]

@@ -3,6 +3,7 @@
 What a client asks first, who the server is and which tools it has, needs none of it, and it takes a while to load.
 """
 
+import gc
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -43,6 +44,8 @@ class Opening:
             return
         application = await to_thread.run_sync(load)
         async with application() as self._app:
+            # What is loaded by now stays; to look at all of it again and again would cost runs a fifth of their time.
+            gc.freeze()
             self._opened.set()
             await self._over.wait()
 
