@@ -1,6 +1,7 @@
 """How what is read costs when much is kept: the end of a long trace, and one page of many runs."""
 
 import secrets
+import sys
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -36,15 +37,26 @@ async def trace_ratio(folder: Path, sqlite: bool, full: bool) -> float:
         return await _milliseconds(lambda: end_of(long)) / await _milliseconds(lambda: end_of(short))
 
 
-async def list_ratio(folder: Path, sqlite: bool, full: bool) -> float:
+async def list_ratio(folder: Path, sqlite: bool, full: bool, url: str | None = None) -> float:
     """Compare listing 20 of many runs with listing 20 of 100."""
     many = 100_000 if full else 2_000
-    async with application(folder, sqlite=sqlite) as app:
+    async with application(folder, sqlite=sqlite, url=url) as app:
         await deploy(app, "look", chain(LOOK, 1))
         await _create_runs(app, 100)
         few = await _milliseconds(lambda: _list(app))
         await _create_runs(app, many - 100)
         return await _milliseconds(lambda: _list(app)) / few
+
+
+async def list_ratio_in_postgres(folder: Path, full: bool) -> float | None:
+    """Compare as `list_ratio`, in a PostgreSQL server that is started for it. None where none is installed."""
+    sys.path.append(str(Path(__file__).parent.parent))
+    from tests.wf_artifacts import postgres  # noqa: PLC0415  # found from here on
+
+    if postgres.find_programs() is None:
+        return None
+    with postgres.running() as server:
+        return await list_ratio(folder, sqlite=False, full=full, url=server.url)
 
 
 async def _list(app: App) -> None:

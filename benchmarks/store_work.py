@@ -124,12 +124,12 @@ class Bench:
 
 
 @asynccontextmanager
-async def application(home: Path, *, sqlite: bool = False) -> AsyncGenerator[App]:
-    """Open the application with the source `Bench`, its store in a file tree at `home` or in a SQLite file there."""
+async def application(home: Path, *, sqlite: bool = False, url: str | None = None) -> AsyncGenerator[App]:
+    """Open the application with the source `Bench`; its store: a file tree at `home`, a SQLite file there, or a URL."""
     clock = SystemClock()
     _make(home)
     gc.freeze()  # as the server does
-    async with open_stores(_store(home, sqlite)) as stores, anyio.create_task_group() as tasks:
+    async with open_stores(url or _store(home, sqlite)) as stores, anyio.create_task_group() as tasks:
         registry = SourceRegistry({"wf.std": StdSource("wf.std", clock), "bench": Bench()})
         means = Means(stores.runs, registry, clock, lambda: 0.0, Config().max_bytes)
         driver = RunDriver(means, tasks, lambda: secrets.randbits(RUN_ID_RANDOM_BITS))

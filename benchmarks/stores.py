@@ -18,7 +18,7 @@ from typing import Any
 
 import anyio
 from environment import ask, peer_python
-from growth import list_ratio, trace_ratio
+from growth import list_ratio, list_ratio_in_postgres, trace_ratio
 from report import Figure, finish
 from store_work import (
     EFFECT,
@@ -38,20 +38,47 @@ STORES = ("file tree", "SQLite")
 STEPS = 1_000
 
 
-async def speeds(folder: Path, sqlite: bool, repeats: int) -> dict[str, float]:
-    """Give calls a second of a chain of effects and of a chain of looks, and what disk and SQLite give themselves."""
+class Peers:
+    """The steps a second of the peers, asked for before and after ours, for a machine is not always as fast."""
+
+    def __init__(self) -> None:
+        self._python = peer_python()
+        self._langgraph: list[float] = []
+        self._dbos: list[float] = []
+        self.ask()
+
+    def ask(self) -> None:
+        """Let each carry its chain out once more."""
+        self._langgraph.append(STEPS / ask(self._python, "peer_langgraph.py", "durable", str(STEPS)))
+        self._dbos.append(STEPS / ask(self._python, "peer_dbos.py", str(STEPS)))
+
+    @property
+    def langgraph(self) -> float:
+        return median(self._langgraph)
+
+    @property
+    def dbos(self) -> float:
+        return median(self._dbos)
+
+
+async def speeds(folder: Path, sqlite: bool, repeats: int) -> tuple[dict[str, float], float]:
+    """Give calls a second of a chain of effects and of a chain of looks, and what disk and SQLite give themselves.
+
+    Last, how the effects stand to the disk: the median of those that were measured one after the other.
+    """
     rates: dict[str, list[float]] = {"disk": [], "SQLite's own commits": [], "effects": [], "looks": []}
     async with application(folder, sqlite=sqlite) as app:
         for name, call in (("effect", EFFECT), ("look", LOOK)):
             await deploy(app, name, chain(call, STEPS))
             await carry_out(app, name)
         for _ in range(repeats):
-            rates["disk"].append(appends_and_syncs_a_second(folder, STEPS))
-            rates["SQLite's own commits"].append(sqlite_commits_a_second(folder, STEPS))
-            rates["effects"].append(STEPS / (await carry_out(app, "effect"))[1])
             rates["looks"].append(STEPS / (await carry_out(app, "look"))[1])
+            rates["SQLite's own commits"].append(sqlite_commits_a_second(folder, STEPS))
+            rates["disk"].append(appends_and_syncs_a_second(folder, STEPS))
+            rates["effects"].append(STEPS / (await carry_out(app, "effect"))[1])
     rates["effects of a Python module"] = [await of_a_module(folder.with_name(f"{folder.name}-module"), sqlite)]
-    return {name: median(each) for name, each in rates.items()}
+    to_disk = median(ours / disk for ours, disk in zip(rates["effects"], rates["disk"], strict=True))
+    return {name: median(each) for name, each in rates.items()}, to_disk
 
 
 async def of_a_module(folder: Path, sqlite: bool) -> float:
@@ -99,11 +126,10 @@ async def memory_of_paused(folder: Path, count: int) -> float:
 
 
 async def measure(base: Path, *, full: bool) -> tuple[list[Figure], dict[str, Any]]:
-    python, repeats = peer_python(), 5 if full else 3
-    langgraph = STEPS / ask(python, "peer_langgraph.py", "durable", str(STEPS))
-    dbos = STEPS / ask(python, "peer_dbos.py", str(STEPS))
-    measured: dict[str, Any] = {"langgraph steps a second": round(langgraph), "dbos steps a second": round(dbos)}
+    peers, repeats = Peers(), 9 if full else 5
+    measured: dict[str, Any] = {}
     figures: list[Figure] = []
+    ours: dict[str, dict[str, float]] = {}
     for name in STORES:
 
         def folder(what: str, name: str = name) -> Path:
@@ -111,16 +137,16 @@ async def measure(base: Path, *, full: bool) -> tuple[list[Figure], dict[str, An
 
         sqlite = name == "SQLite"
 
-        rates = await speeds(folder("speed"), sqlite, repeats)
+        rates, to_disk = await speeds(folder("speed"), sqlite, repeats)
+        peers.ask()
+        ours[name] = rates
         measured[name] = {what: round(rate) for what, rate in rates.items()}
         many, few = await bytes_a_step(folder("many"), sqlite, 10_000), await bytes_a_step(folder("few"), sqlite, 100)
         late = await resumed_after(folder("late"), sqlite, 10_000, repeats)
         early = await resumed_after(folder("early"), sqlite, 10, repeats)
         measured[name] |= {"bytes a step": round(many), "resume ms": round(late * 1e3, 1)}
         figures += [
-            Figure(f"{name}: effects to the disk's appends", rates["effects"] / rates["disk"], 0.7, at_least=True),
-            Figure(f"{name}: effects to DBOS's steps", rates["effects"] / dbos, 5, at_least=True),
-            Figure(f"{name}: looks to LangGraph's steps", rates["looks"] / langgraph, 10, at_least=True),
+            Figure(f"{name}: effects to the disk's appends", to_disk, 0.7, at_least=True),
             Figure(f"{name}: bytes a step, 10,000 to 100", many / few, 1.2, at_least=False),
             Figure(f"{name}: resuming after 10,000 entries to 10", late / early, 1.5, at_least=False),
             Figure(
@@ -136,6 +162,17 @@ async def measure(base: Path, *, full: bool) -> tuple[list[Figure], dict[str, An
                 at_least=False,
             ),
         ]
+    measured |= {"langgraph steps a second": round(peers.langgraph), "dbos steps a second": round(peers.dbos)}
+    for name, rates in ours.items():
+        figures += [
+            Figure(f"{name}: effects to DBOS's steps", rates["effects"] / peers.dbos, 5, at_least=True),
+            Figure(f"{name}: looks to LangGraph's steps", rates["looks"] / peers.langgraph, 10, at_least=True),
+        ]
+    in_postgres = await list_ratio_in_postgres(base / "postgres", full)
+    if in_postgres is None:
+        print("PostgreSQL is not installed: its lists are left out", file=sys.stderr)
+    else:
+        figures.append(Figure("PostgreSQL: 20 of many runs to 20 of 100", in_postgres, 3, at_least=False))
     figures.append(
         Figure("MB that 1,000 paused runs add", await memory_of_paused(base / "paused", 1_000), 5, at_least=False)
     )

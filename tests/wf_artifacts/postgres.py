@@ -78,7 +78,7 @@ class PostgresServer:
 @contextmanager
 def running() -> Generator[PostgresServer]:
     """Run a server. Skips where none is installed, unless this is CI, which must not skip it."""
-    programs = _find_programs()
+    programs = find_programs()
     if programs is None:
         missing = pytest.fail if os.environ.get("CI") else pytest.skip
         missing("the programs of PostgreSQL are not installed")
@@ -93,7 +93,8 @@ def running() -> Generator[PostgresServer]:
             server.stop()
 
 
-def _find_programs() -> Path | None:
+def find_programs() -> Path | None:
+    """Give the folder with the programs of the newest server that is installed."""
     found = shutil.which("initdb")
     if found is not None:
         return Path(found).parent
