@@ -95,7 +95,7 @@ async def pin(registry: SourceRegistry, catalog: CatalogStore, *, artifact: Arti
     for reference, name in wanted.items():
         match found.get(name):
             case None:
-                issues.append(_missing(str(reference), _silent(name[0])))
+                issues.append(_missing(str(reference), SourceUnavailable.silent(name[0], PIN_SECONDS)))
             case Capability() as live:
                 capabilities[str(reference)] = PinnedCapability(
                     source=live.source, name=live.name, contract=live.contract, digest=live.digest
@@ -257,14 +257,6 @@ def _spelling(reference: CapabilityRef, error: WfError, registry: SourceRegistry
 
 def _missing(logical: str, error: WfError) -> Issue:
     return Issue("error", error.code, "", f"{logical} cannot be called: {error.message}", error.hint)
-
-
-def _silent(source: str) -> SourceUnavailable:
-    return SourceUnavailable(
-        source,
-        f"The source {source!r} has not answered within {PIN_SECONDS:g} seconds.",
-        hint="It goes on starting: try again.",
-    )
 
 
 def _unheard(logical: str, pinned: PinnedCapability) -> Issue:

@@ -25,7 +25,7 @@ _WILD = re.compile(r"[*?[]")
 _DIGEST_LENGTH = 8
 
 Offered = Mapping[str, Sequence[Capability] | WfError]
-"""What sources said, by name. One that said nothing in time is missing."""
+"""What sources said, by name."""
 
 
 async def resolve_tools(
@@ -129,7 +129,7 @@ async def _ask(registry: SourceRegistry, sources: set[str], seconds: float) -> O
         async with anyio.create_task_group() as tasks:
             for source in sources:
                 tasks.start_soon(ask, source)
-    return offered
+    return {source: offered.get(source, SourceUnavailable.silent(source, seconds)) for source in sources}
 
 
 def _match(pattern: str, registry: SourceRegistry, offered: Offered) -> tuple[list[Capability], list[WfError]]:
@@ -137,9 +137,7 @@ def _match(pattern: str, registry: SourceRegistry, offered: Offered) -> tuple[li
     wrong: list[WfError] = []
     known: list[str] = []
     for source in _sources(pattern, registry):
-        match offered.get(source):
-            case None:
-                wrong.append(_silent(source))
+        match offered[source]:
             case WfError() as error:
                 # Everything of every source: one that is switched off has nothing.
                 if _names(source, pattern) or error.code != "source_disabled":
@@ -155,12 +153,6 @@ def _match(pattern: str, registry: SourceRegistry, offered: Offered) -> tuple[li
 def _matches(pattern: str, name: str) -> bool:
     # A name may hold what looks like a wildcard.
     return pattern == name or fnmatchcase(name, pattern)
-
-
-def _silent(source: str) -> SourceUnavailable:
-    return SourceUnavailable(
-        source, f"The source {source!r} has not answered in time.", hint="It goes on starting: try again."
-    )
 
 
 class PatternMatchesNothing(WfError, LookupError):

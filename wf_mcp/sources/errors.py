@@ -70,6 +70,12 @@ class SourceUnavailable(WfError):
         self.code = code
         self.source = source
 
+    @classmethod
+    def silent(cls, source: str, seconds: float) -> Self:
+        """Say that a source was waited for, and may answer yet."""
+        message = f"The source {source!r} has not answered within {seconds:g} seconds."
+        return cls(source, message, hint="It goes on starting: try again.")
+
 
 class SourceNotFound(WfError, LookupError):
     """No source of that name is configured."""

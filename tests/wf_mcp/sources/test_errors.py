@@ -15,6 +15,13 @@ def test_what_kept_a_call_from_happening_is_its_failure() -> None:
     assert (failed.code, failed.executed, failed.details) == ("source_disabled", False, {"source": "ops"})
 
 
+def test_a_source_that_is_silent_is_named_with_how_long_it_was_waited_for() -> None:
+    silent = SourceUnavailable.silent("ops", 0.5)
+
+    assert (silent.code, silent.source) == ("source_unavailable", "ops")
+    assert silent.message == "The source 'ops' has not answered within 0.5 seconds."
+
+
 def test_a_call_that_goes_on_elsewhere_says_where_to_whoever_made_it_directly() -> None:
     deferred = CallDeferred("the session sess_1 waits for echo")
 
