@@ -15,7 +15,7 @@ SessionStatus = Literal["ready", "running", "waiting", "answered", "failed"]
 
 
 class PendingCall(Record):
-    """A call that has no result yet."""
+    """A call that has no result yet, whoever is to give it. Stored, so it says no more than is read of it."""
 
     call_id: str
     name: str

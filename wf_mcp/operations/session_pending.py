@@ -2,17 +2,15 @@
 
 import re
 
-from wf_artifacts.calls.models import Continuation, Waiting
+from wf_artifacts.calls.models import Waiting
 from wf_artifacts.errors import InvalidCursor, SessionNotFound
 from wf_core.errors import StateError
 from wf_core.ids import SessionId
-from wf_core.jsonvalue import shorten
-from wf_core.times import iso
 from wf_mcp.app import App
+from wf_mcp.execution.sessions.views import PendingCall
 from wf_mcp.operations.caller import Caller
-from wf_mcp.operations.conversations import SHOWN_BYTES
-from wf_mcp.operations.models import PendingCall, PendingItem
-from wf_mcp.operations.session_summaries import answer_action
+from wf_mcp.operations.models import PendingItem
+from wf_mcp.operations.session_summaries import answer_action, pending_call
 
 
 async def calls_of_session(
@@ -81,7 +79,7 @@ async def _agent(app: App, session_id: str) -> str | None:
 
 
 def _item(waiting: Waiting, agent: str | None) -> PendingItem:
-    call = _call(waiting.continuation)
+    call = pending_call(PendingCall.of(waiting.continuation))
     return PendingItem(
         session_id=call.session_id,
         agent=agent,
@@ -89,21 +87,4 @@ def _item(waiting: Waiting, agent: str | None) -> PendingItem:
         since=call.since,
         call=call,
         next_action=answer_action(call),
-    )
-
-
-def _call(asked: Continuation) -> PendingCall:
-    return PendingCall(
-        token=asked.token,
-        state="in_doubt" if asked.kind == "in_doubt" else "deferred",
-        session_id=asked.session_id,
-        call_id=asked.call_id,
-        name=asked.name,
-        capability=asked.capability,
-        arguments=shorten(asked.arguments, SHOWN_BYTES),
-        awaits=asked.kind,
-        disposition=asked.disposition,
-        reason=asked.reason,
-        since=iso(asked.created_at),
-        expires_at=None if asked.expires_at is None else iso(asked.expires_at),
     )

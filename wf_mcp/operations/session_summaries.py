@@ -93,7 +93,7 @@ def pending_call(waiting: Waiting) -> PendingCall:
         capability=waiting.capability,
         arguments=shorten(waiting.arguments, SHOWN_BYTES),
         awaits=waiting.kind,
-        disposition=dict(waiting.disposition),
+        disposition=None if waiting.disposition is None else dict(waiting.disposition),
         reason=waiting.reason,
         since=iso(waiting.since),
         expires_at=None if waiting.expires_at is None else iso(waiting.expires_at),

@@ -1,5 +1,6 @@
 """A session as it is shown."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,9 @@ import pytest
 
 from tests.wf_mcp.execution.sessions.workplace import agent, calling, resumed, saying, started
 from tests.wf_mcp.scripted import ScriptedSource, opened
+from wf_artifacts.calls.models import Continuation, ContinuationKind
 from wf_artifacts.stores import open_stores
+from wf_mcp.execution.sessions.views import PendingCall
 
 pytestmark = pytest.mark.anyio
 
@@ -45,3 +48,15 @@ async def test_what_the_model_cost_is_summed_up(tmp_path: Path) -> None:
         session = await started(app, agent(tmp_path, [calling("echo") | spent, saying("Done.") | spent], "echo"))
         usage = (await resumed(app, session)).usage
     assert (usage.input_tokens, usage.output_tokens) == (20, 4)
+
+
+@pytest.mark.parametrize(
+    ("kind", "state"), [("in_doubt", "in_doubt"), ("approval", "deferred"), ("callee", "deferred")]
+)
+def test_a_call_is_in_doubt_where_a_word_of_what_became_of_it_is_wanted(kind: ContinuationKind, state: str) -> None:
+    kept = Continuation(
+        token="call_x", session_id="sess_1", principal="local", call_id="t2.0", name="pay", arguments={}, kind=kind,
+        created_at=datetime(2026, 11, 30, tzinfo=UTC),
+    )  # fmt: skip
+    told = PendingCall.of(kept)
+    assert (told.state, told.kind, told.disposition, told.since) == (state, kind, None, kept.created_at)
