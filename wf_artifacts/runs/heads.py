@@ -1,32 +1,19 @@
-"""The row that says who holds a run and how far it is: claims on runs in a database.
+"""The row of `wf_run_heads`, which says who holds a run (`storage.fences`) and how far it is."""
 
-The row of `wf_run_heads` names an owner (`storage.owners`) and a fence, which every taking of the claim raises. What is
-written under a claim holds both against the row in the same transaction, so an owner whose claim has passed on writes
-nothing.
-"""
-
-import threading
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
-
-from anyio import CancelScope, CapacityLimiter
 
 from wf_artifacts.errors import ClaimLost, RunBusy
 from wf_artifacts.runs.models import JournalRecord, RunRecord
 from wf_artifacts.runs.reading import find
 from wf_artifacts.runs.rows import read_record
 from wf_artifacts.runs.store import Claim
-from wf_artifacts.storage.claims import Releasable
-from wf_artifacts.storage.connections import WouldWait
 from wf_artifacts.storage.database import Database, Transaction
-from wf_artifacts.storage.owners import Lease, Owner
+from wf_artifacts.storage.fences import FIRST_FENCE, FencedClaim, FencedRows
+from wf_artifacts.storage.owners import Lease
 from wf_artifacts.storage.statements import Value
-from wf_artifacts.storage.threads import Pace, in_thread
+from wf_artifacts.storage.threads import Pace
 from wf_core.ids import RunId
-
-_FIRST_FENCE: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,71 +44,31 @@ class Head:
         }
 
 
-class SqlClaim(Releasable):
-    """A fence, and how far the run is as long as it stands in the row."""
+class SqlClaim(FencedClaim[RunId]):
+    """A claim on a run, and how far the run is as long as it stands in the row."""
 
-    def __init__(self, heads: "Heads", run_id: RunId, run: int, fence: int) -> None:
-        self.run_id = run_id
-        self.run = run
-        """The number of the run."""
-        self.fence = fence
-        self.heads = heads
-        self.writing = threading.Lock()
-        self.released = False
+    def __init__(self, rows: "Heads", identifier: RunId, place: dict[str, int | str], number: int) -> None:
+        super().__init__(rows, identifier, place, number)
         self.known: Head | None = None
         """How far the run is. None where only the row knows."""
         self.pace = Pace()
 
-    async def release(self) -> None:
-        with CancelScope(shield=True):
-            await self.heads.release(self)
+    @property
+    def run_id(self) -> RunId:
+        return self.identifier
 
 
-class Heads:
+class Heads(FencedRows[RunId, SqlClaim]):
     """The rows of all runs of a database, as one owner takes claims on them."""
 
     def __init__(self, database: Database, lease: Lease) -> None:
-        self._database = database
-        self._owner = Owner(database, lease)
+        super().__init__(database, lease, "run", claims=SqlClaim, find=find, busy=RunBusy, lost=ClaimLost)
 
-    @property
-    def threads(self) -> CapacityLimiter:
-        return self._database.threads
-
-    def appear(self) -> None:
-        """Be seen by others. Before the first claim."""
-        self._owner.appear()
-
-    def close(self) -> None:
-        """Give up every claim."""
-        self._owner.close()
-
-    def insert(self, transaction: Transaction, run: int, head: Head) -> int:
-        """Give a new run its row, claimed already, and tell the fence."""
-        self._owner.renew(transaction)
+    def insert(self, transaction: Transaction, run: int, head: Head) -> None:
+        """Give a new run its row, claimed already."""
+        self.owner.renew(transaction)
         counted = {"trace_count": head.trace_count, "steps_executed": head.steps_executed}
-        transaction.change("insert_head", run=run, fence=_FIRST_FENCE, owner=self._owner.name, **counted)
-        return _FIRST_FENCE
-
-    def take(self, transaction: Transaction, run_id: RunId) -> tuple[int, int]:
-        """Take the claim on a run, and tell its number and the fence.
-
-        Raises:
-            RunNotFound: there is no such run.
-            RunBusy: somebody holds it.
-        """
-        self._owner.renew(transaction)
-        while True:
-            run, fence, owner, held = find(transaction, "claim_on_run", run_id)
-            if held and not self._database.has_died(owner):
-                raise RunBusy(run_id)
-            if transaction.change("take_claim", run=run, fence=fence, owner=self._owner.name):
-                return run, fence + 1
-
-    def claimed(self, run_id: RunId, run: int, fence: int) -> SqlClaim:
-        """Make the claim whose taking was committed."""
-        self._owner.hold()
-        return SqlClaim(self, run_id, run, fence)
+        transaction.change("insert_head", run=run, fence=FIRST_FENCE, owner=self.owner.name, **counted)
 
     def mine(self, claim: Claim) -> SqlClaim:
         """Accept a claim that was taken here.
@@ -129,27 +76,9 @@ class Heads:
         Raises:
             ClaimLost: it is none of these.
         """
-        if not isinstance(claim, SqlClaim) or claim.heads is not self:
+        if not isinstance(claim, SqlClaim) or claim.rows is not self:
             raise ClaimLost(claim.run_id)
         return claim
-
-    @contextmanager
-    def holding(self, claim: Claim, *, at_once: bool = False) -> Generator[SqlClaim]:
-        """Let writes under one claim come one after another.
-
-        Raises:
-            ClaimLost: it was released, or is none of these.
-            WouldWait: `at_once`, and there is another.
-        """
-        held = self.mine(claim)
-        if not held.writing.acquire(blocking=not at_once):
-            raise WouldWait
-        try:
-            if held.released:
-                raise ClaimLost(held.run_id)
-            yield held
-        finally:
-            held.writing.release()
 
     def read(self, claim: SqlClaim) -> tuple[RunRecord, Head]:
         """Read what a write under a claim follows.
@@ -158,7 +87,7 @@ class Heads:
             ClaimLost: it has passed on.
         """
         with self._database.reading() as transaction:
-            row = transaction.row("claimed_run", **self._place(claim))
+            row = transaction.row("claimed_run", **claim.place)
         if row is None:
             raise ClaimLost(claim.run_id)
         return read_record(row), Head(*row[5:])
@@ -170,17 +99,5 @@ class Heads:
             ClaimLost: the claim has passed on; nothing is changed.
         """
         claim.known = None
-        if not transaction.change("move_head", **self._place(claim), **head.columns()):
+        if not transaction.change("move_head", **claim.place, **head.columns()):
             raise ClaimLost(claim.run_id)
-
-    @in_thread
-    def release(self, claim: SqlClaim) -> None:
-        """Give a claim back, unless it was."""
-        with claim.writing:
-            if not claim.released:
-                claim.released = True
-                self._owner.release(lambda transaction: transaction.change("release_claim", **self._place(claim)))
-
-    def _place(self, claim: SqlClaim) -> dict[str, int | str]:
-        """Say which row it has to be: that of the run, as long as nobody else took it."""
-        return {"run": claim.run, "fence": claim.fence, "owner": self._owner.name}

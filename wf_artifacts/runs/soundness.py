@@ -157,7 +157,7 @@ def _take(database: Database, transaction: Transaction, run_id: RunId) -> int | 
         run, fence, owner, held = claim
         if held and not database.has_died(owner):
             return None
-        if not transaction.change("take_claim", run=run, fence=fence, owner=None):
+        if not transaction.change("take_run", run=run, fence=fence, owner=None):
             return None
     return found[0]
 

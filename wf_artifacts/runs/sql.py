@@ -15,7 +15,7 @@ from anyio import CapacityLimiter
 from wf_artifacts.runs import reading, soundness
 from wf_artifacts.runs.checkpoints import named
 from wf_artifacts.runs.environment import ENVIRONMENT, PinnedEnvironment
-from wf_artifacts.runs.heads import Head, Heads
+from wf_artifacts.runs.heads import Head, Heads, SqlClaim
 from wf_artifacts.runs.models import RECORD, Checkpoint, JournalRecord, RunRecord
 from wf_artifacts.runs.reading import CHECKPOINT
 from wf_artifacts.runs.rows import (
@@ -40,6 +40,7 @@ from wf_artifacts.runs.store import Claim, Created
 from wf_artifacts.storage.connections import Row, WouldWait
 from wf_artifacts.storage.database import Database, Transaction
 from wf_artifacts.storage.digests import bytes_digest
+from wf_artifacts.storage.fences import FIRST_FENCE
 from wf_artifacts.storage.findings import Fault
 from wf_artifacts.storage.owners import LEASE, Lease, bury
 from wf_artifacts.storage.pages import Page
@@ -63,7 +64,7 @@ class SqlRuns:
 
     def close(self) -> None:
         """Give up every claim."""
-        self._heads.close()
+        self._heads.owner.close()
 
     def faults(self) -> Iterator[Fault]:
         """Look at everything that is kept of runs."""
@@ -81,18 +82,18 @@ class SqlRuns:
         require_first_state(record, checkpoint, trace)
         stored = columns(record)
         pinned = ENVIRONMENT.encode(environment)
-        self._heads.appear()
+        self._heads.owner.appear()
         with self._database.writing() as transaction:
             while not transaction.change("insert_run", **stored):
                 earlier = _earlier(transaction, record)
                 if earlier is not None:
                     return Created(earlier, created=False, claim=None)
             ((run,),) = transaction.rows("number_of_run", run_id=record.run_id)
-            fence = self._heads.insert(transaction, run, Head(record.trace_count, record.steps_executed))
+            self._heads.insert(transaction, run, Head(record.trace_count, record.steps_executed))
             transaction.change("insert_environment", run=run, digest=bytes_digest(pinned), document=pinned)
             _put_checkpoint(transaction, run, checkpoint)
             transaction.change_many("insert_entry", entry_rows(run, 0, trace))
-        return Created(record, created=True, claim=self._heads.claimed(record.run_id, run, fence))
+        return Created(record, created=True, claim=self._heads.claimed(record.run_id, run, FIRST_FENCE))
 
     @in_thread
     def earlier(self, record: RunRecord) -> RunRecord | None:
@@ -103,16 +104,11 @@ class SqlRuns:
 
     @in_thread
     def claim(self, run_id: RunId) -> Claim:
-        self._heads.appear()
-        with self._database.writing(sync=False) as transaction:
-            run, fence = self._heads.take(transaction, run_id)
-        return self._heads.claimed(run_id, run, fence)
+        return self._heads.claim(run_id)
 
     @in_thread
     def is_claimed(self, run_id: RunId) -> bool:
-        with self._database.reading() as transaction:
-            _, _, owner, held = reading.find(transaction, "claim_on_run", run_id)
-        return bool(held) and not self._database.has_died(owner)
+        return self._heads.is_claimed(run_id)
 
     @in_thread
     def commit(
@@ -124,7 +120,8 @@ class SqlRuns:
         trace: Sequence[bytes] = (),
     ) -> None:
         stored = RECORD.encode(record)
-        with self._heads.holding(claim) as held:
+        held = self._heads.mine(claim)
+        with self._heads.holding(held):
             earlier, head = self._heads.read(held)
             require_next_state(earlier, record, checkpoint, trace)
             moved = Head(record.trace_count, record.steps_executed)
@@ -132,20 +129,21 @@ class SqlRuns:
                 moved = replace(moved, position=head.position, journal_bytes=head.journal_bytes)
             with self._database.writing() as transaction:
                 self._heads.move(transaction, held, moved)
-                transaction.change("update_run", run=held.run, status=record.status, record=stored)
-                transaction.change_many("insert_entry", entry_rows(held.run, head.trace_count, trace))
+                transaction.change("update_run", run=held.number, status=record.status, record=stored)
+                transaction.change_many("insert_entry", entry_rows(held.number, head.trace_count, trace))
                 if checkpoint is not None:
-                    _put_checkpoint(transaction, held.run, checkpoint)
-                    made = reading.made(transaction, held.run_id, held.run)
-                    transaction.change_many("insert_entry", numbered_rows(held.run, made))
-                    transaction.change("clear_journal", run=held.run)
+                    _put_checkpoint(transaction, held.number, checkpoint)
+                    made = reading.made(transaction, held.run_id, held.number)
+                    transaction.change_many("insert_entry", numbered_rows(held.number, made))
+                    transaction.change("clear_journal", run=held.number)
             held.known = moved
 
     async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool) -> int:
-        if sync and self._heads.mine(claim).pace.allows(size_of(records)):
+        held = self._heads.mine(claim)
+        if sync and held.pace.allows(size_of(records)):
             with suppress(WouldWait):
-                return self._write(claim, records, sync=True, at_once=True)
-        return await finished(self._append(claim, records, sync=sync))
+                return self._write(held, records, sync=True, at_once=True)
+        return await finished(self._append(held, records, sync=sync))
 
     @in_thread
     def load(self, run_id: RunId, *, principal: str | None = None) -> RunRecord:
@@ -216,16 +214,16 @@ class SqlRuns:
             transaction.change("delete_run", run=run)
 
     @in_thread
-    def _append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool) -> int:
-        return self._write(claim, records, sync=sync)
+    def _append(self, held: SqlClaim, records: Sequence[JournalRecord], *, sync: bool) -> int:
+        return self._write(held, records, sync=sync)
 
-    def _write(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool, at_once: bool = False) -> int:
+    def _write(self, held: SqlClaim, records: Sequence[JournalRecord], *, sync: bool, at_once: bool = False) -> int:
         """Append inputs, as one row.
 
         Raises:
             WouldWait: `at_once`, and another change is under way; nothing is changed.
         """
-        with self._heads.holding(claim, at_once=at_once) as held:
+        with self._heads.holding(held, at_once=at_once):
             began = time.perf_counter()
             head = held.known or self._heads.read(held)[1]
             require_next_inputs(head.position, records)
@@ -234,7 +232,7 @@ class SqlRuns:
             with self._database.writing(sync=sync, at_once=at_once) as transaction:
                 self._heads.move(transaction, held, moved)
                 if records:
-                    transaction.change("insert_inputs", **inputs_row(held.run, head.trace_count, records, lines))
+                    transaction.change("insert_inputs", **inputs_row(held.number, head.trace_count, records, lines))
             held.known = moved
             if sync:
                 held.pace.seconds = time.perf_counter() - began

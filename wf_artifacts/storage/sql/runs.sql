@@ -56,10 +56,10 @@ SELECT run.number, head.fence, head.owner,
 FROM wf_runs AS run JOIN wf_run_heads AS head ON head.run = run.number
 WHERE run.run_id = :run_id
 
--- name: take_claim
+-- name: take_run
 UPDATE wf_run_heads SET fence = fence + 1, owner = :owner WHERE run = :run AND fence = :fence
 
--- name: release_claim
+-- name: release_run
 UPDATE wf_run_heads SET owner = NULL WHERE run = :run AND fence = :fence AND owner = :owner
 
 -- name: claimed_run
