@@ -184,4 +184,4 @@ def tokens(told: dict[str, Any]) -> dict[str, str]:
 def events(place: Workplace, session_id: str) -> list[dict[str, Any]]:
     """Read what a session was made of."""
     lines = (place.home / "sessions" / session_id / "events.jsonl").read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines]
+    return [json.loads(line)["event"] for line in lines]

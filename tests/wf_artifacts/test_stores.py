@@ -83,7 +83,7 @@ DOCUMENTS: list[tuple[Any, Any]] = [
     (SESSION_RECORD, SESSION),
     (WAITING, WAITS),
     (CACHED, CachedResult(key="k", result={"type": "text", "content": "x"}, created_at=BEGUN.created_at)),
-    (SESSION_HEAD, SessionHead(record=SESSION, header_digest="sha256:03", events_bytes=400)),
+    (SESSION_HEAD, SessionHead(record=SESSION, header_digest="sha256:03", events_bytes=400, plain_bytes=400)),
     (KEY, Key(principal="local", deployment_id=DeploymentId("publish"), key="k", run_id=BEGUN.run_id)),
 ]
 FORMATS = {written.name: written for written, _ in DOCUMENTS}

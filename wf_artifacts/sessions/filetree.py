@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from wf_artifacts.errors import SessionBusy, SessionClaimLost, SessionExists, SessionNotFound
+from wf_artifacts.sessions.files.events import event_lines
 from wf_artifacts.sessions.files.examination import SessionsExamination
 from wf_artifacts.sessions.files.folder import (
     LOCK,
@@ -17,7 +18,6 @@ from wf_artifacts.sessions.files.folder import (
     Holder,
     SessionFolder,
     SessionHead,
-    event_lines,
 )
 from wf_artifacts.sessions.files.workshop import Workshop
 from wf_artifacts.sessions.models import SessionRecord, SessionStatus, StoredSession
@@ -69,7 +69,7 @@ class FileTreeSessions(FileTreeStore):
         require_first_state(record, events)
         folder = self._folder(record.session_id)
         made = SessionFolder(self.home, atomic.temporary(folder.path), record.session_id)
-        lines = event_lines(events)
+        lines = event_lines(events, since=0)
         head = SessionHead(record=record, header_digest=bytes_digest(header), events_bytes=len(lines))
         files = {made.header_path: header, made.events_path: lines, made.head_path: SESSION_HEAD.encode(head)}
         with self._workshop.using(made.path), self.home.translated(folder.path):

@@ -5,6 +5,7 @@ that cannot be read. Columns that are looked up hold ids and digests only: a pri
 """
 
 from hashlib import sha256
+from zlib import crc32
 
 from wf_artifacts.errors import SessionNotFound
 from wf_artifacts.sessions.models import SESSION_RECORD, SessionRecord, StoredSession
@@ -67,13 +68,16 @@ def events(transaction: Transaction, session_id: SessionId) -> list[bytes]:
     *_, position, _ = find(transaction, "session", session_id)
     rows = transaction.rows("session_events", session_id=session_id)
     lines: list[bytes] = []
-    for number, event in rows:
+    for number, event, checksum in rows:
         if number != len(lines):
             break
         where = f"session_events/{session_id}/{number}"
         line = blob(event, where)
         if not is_event(line):
             raise corrupt(where, "it is no event")
+        # Rows from before there were checksums have none.
+        if checksum not in {None, crc32(line)}:
+            raise corrupt(where, "it is not what was written")
         lines.append(line)
     if len(lines) != position:
         raise corrupt(f"session_events/{session_id}/{len(lines)}", "it is missing")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from zlib import crc32
 
 from anyio import CapacityLimiter
 
@@ -145,4 +146,7 @@ class SqlSessions:
 
 def _event_rows(session: int, first: int, events: Sequence[bytes]) -> list[Parameters]:
     """Give what `insert_event` stores of events, of which the first has the number `first`."""
-    return [{"session": session, "number": number, "event": event} for number, event in enumerate(events, first)]
+    return [
+        {"session": session, "number": number, "event": event, "crc32": crc32(event)}
+        for number, event in enumerate(events, first)
+    ]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.wf_artifacts.databases import run_sql
-from tests.wf_artifacts.sessions.samples import HEADER, begin_and_release, events, new_session_id, session
+from tests.wf_artifacts.sessions.samples import HEADER, begin_and_release, events, moved, new_session_id, session
 from wf_artifacts.sessions.models import SESSION_RECORD, StoredSession
 from wf_artifacts.sessions.reading import principal_digest
 from wf_artifacts.sessions.sql import SqlSessions
@@ -19,11 +19,14 @@ BEGUN = session(new_session_id(1), status="waiting", position=3)
 HEALTHY = session(new_session_id(2), position=3)
 RECORD = SESSION_RECORD.encode(BEGUN)
 THE_ONE = "(SELECT MIN(number) FROM wf_sessions)"
+ANOTHER = "(SELECT event FROM wf_session_events ORDER BY number DESC LIMIT 1)"
 DAMAGE = [
     (f"UPDATE wf_sessions SET record = :junk WHERE number = {THE_ONE}", "sessions"),
     (f"UPDATE wf_session_headers SET header = :junk WHERE session = {THE_ONE}", "session_headers"),
     (f"DELETE FROM wf_session_headers WHERE session = {THE_ONE}", "session_headers"),
     (f"UPDATE wf_session_events SET event = :junk WHERE session = {THE_ONE} AND number = 1", "session_events"),
+    (f"UPDATE wf_session_events SET event = {ANOTHER} WHERE session = {THE_ONE} AND number = 1", "session_events"),
+    (f"UPDATE wf_session_events SET crc32 = 7 WHERE session = {THE_ONE} AND number = 1", "session_events"),
     (f"DELETE FROM wf_session_events WHERE session = {THE_ONE} AND number = 1", "session_events"),
     (f"DELETE FROM wf_session_events WHERE session = {THE_ONE}", "session_events"),
 ]
@@ -57,6 +60,20 @@ async def test_a_damaged_row_is_named_and_left_alone(
     assert [one.session_id for one in page.items] == [HEALTHY.session_id, BEGUN.session_id][: 2 - len(damaged)]
     assert await sessions.load(HEALTHY.session_id) == StoredSession(HEALTHY, HEADER, events(3))
     assert rows(database) == before
+
+
+async def test_events_from_before_there_were_checksums_are_read_and_followed(
+    database: Database, sessions: SqlSessions
+) -> None:
+    run_sql(database, "UPDATE wf_session_events SET crc32 = NULL")
+    assert (await sessions.load(BEGUN.session_id)).events == events(3)
+    async with await sessions.claim(BEGUN.session_id) as claim:
+        await sessions.store(claim, moved(BEGUN), events(since=3))
+    assert (await sessions.load(BEGUN.session_id)).events == events(4)
+    assert list(sessions.faults()) == []
+    run_sql(database, "UPDATE wf_session_events SET event = :other WHERE number = 3", other=b'{"n":3,"kind":"began"}')
+    with pytest.raises(StateCorrupt, match="is not what was written"):
+        await sessions.load(BEGUN.session_id)
 
 
 DOCUMENTS: list[tuple[bytes, type[StateError]]] = [

@@ -119,8 +119,8 @@ async def test_events_behind_the_end_are_moved_and_the_session_goes_on(
     """Their numbers are those that it is about to give."""
     await begin_and_release(sessions, BEGUN, given=events(3))
     for number in (3, 7):
-        text = "INSERT INTO wf_session_events SELECT session, :number, event FROM wf_session_events WHERE number = 0"
-        run_sql(database, text, number=number)
+        copied = "SELECT session, :number, event, crc32 FROM wf_session_events WHERE number = 0"
+        run_sql(database, f"INSERT INTO wf_session_events {copied}", number=number)
     assert (await sessions.load(BEGUN.session_id)).events == events(3)
     assert repair(sessions) == [("leftover", f"session_events/{BEGUN.session_id}")]
     assert found(sessions) == []

@@ -7,6 +7,7 @@ import pytest
 from tests.wf_mcp.desk import desk, waiting
 from tests.wf_mcp.scripted import node, opened, plan
 from wf_artifacts.stores import open_stores
+from wf_core.ids import SessionId
 from wf_mcp.operations.artifacts import save_artifact
 from wf_mcp.operations.deployments import create_deployment
 from wf_mcp.operations.runs import run_deployment
@@ -40,14 +41,17 @@ async def test_what_is_repaired_is_told_apart_from_what_is_left(tmp_path: Path) 
 async def test_a_session_whose_events_cannot_be_followed_is_named_and_left(tmp_path: Path) -> None:
     async with desk(tmp_path).open() as app:
         damaged, sound = await waiting(app), await waiting(app)
-        events = tmp_path / "home" / "sessions" / str(damaged.session_id) / "events.jsonl"
-        first, rest = events.read_bytes().split(b"\n", 1)
-        events.write_bytes(first.replace(b'"', b"'") + b"\n" + rest)
-        stored = events.read_bytes()
+        assert damaged.session_id is not None
+        sessions, session_id = app.stores.sessions, SessionId(damaged.session_id)
+        stored = await sessions.load(session_id)
+        first, *rest = stored.events
+        await sessions.delete(session_id)
+        events = [first.replace(b'"', b"'"), *rest]
+        await (await sessions.create(stored.record, stored.header, events)).release()
         report = await examine_store(app, repair=True)
+        assert (await sessions.load(session_id)).events == events
     assert sound.session_id is not None
     assert [(one.document, one.kind, one.repair) for one in report.left] == [
         (f"sessions/{damaged.session_id}", "damaged", None)
     ]
     assert "events[0]" in report.left[0].problem
-    assert events.read_bytes() == stored

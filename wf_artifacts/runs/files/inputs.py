@@ -20,7 +20,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
-from zlib import crc32
 
 from pydantic import Field
 
@@ -28,13 +27,13 @@ from wf_artifacts.runs.files.lines import NumberedLines
 from wf_artifacts.runs.files.room import RoomyFile
 from wf_artifacts.runs.models import JournalRecord
 from wf_artifacts.runs.rules import journal_line, require_next_inputs, trace_of
+from wf_artifacts.storage.checksums import sealed, unsealed
 from wf_artifacts.storage.documents import Format, corrupt
 from wf_artifacts.storage.records import Record
 from wf_core.errors import StateCorrupt
 from wf_core.ids import RunId
 
 _LINE = re.compile(rb'\{"n":(\d+),"entries":(\d+),"steps":(\d+),(?:"safe":(\d+),)?(?="position":(\d+),)')
-_CRC: Final = b',"crc32":'
 _CHUNK = 16 * 1024
 """Bytes to look through at once for the beginning of the last line."""
 
@@ -247,14 +246,14 @@ def _encode(count: int, record: JournalRecord, safe: int | None) -> bytes:
         b"" if safe is None else b'"safe":%d,' % safe,
         journal_line(record)[1:-1],
     )
-    return b"%b%b%d}" % (body, _CRC, crc32(body))
+    return sealed(body)
 
 
 def _decode(line: bytes, document: str) -> tuple[Progress, bytes, int | None]:
     """Give how far a line leads, what it gives, and how many lines it says are safe."""
-    body, _, found = line.rpartition(_CRC)
-    match = _LINE.match(body)
-    if match is None or found != b"%d}" % crc32(body):
+    body = unsealed(line)
+    match = None if body is None else _LINE.match(body)
+    if body is None or match is None:
         raise corrupt(document, "a line is not what was written")
     count, entries, steps, _, position = (int(group or 0) for group in match.groups())
     safe = None if match[4] is None else int(match[4])

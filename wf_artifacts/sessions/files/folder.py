@@ -2,7 +2,7 @@
 
     session.json      the record, and how many bytes of events.jsonl count
     header.json       what the session was created with; never changed
-    events.jsonl      one event a line; only added to
+    events.jsonl      one event a line (`events`); only added to
     lock              held by whoever advances the session
 
 Events are on disk before session.json is replaced, which is the instant at which they count. What stands behind them
@@ -12,13 +12,14 @@ was never stored: readers do not look there, and the next holder of the lock rem
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pydantic import Field
 
 from wf_artifacts.errors import SessionNotFound
+from wf_artifacts.sessions.files.events import event_lines, read_events
 from wf_artifacts.sessions.models import SessionRecord, StoredSession
-from wf_artifacts.sessions.rules import is_event, require_next_state
+from wf_artifacts.sessions.rules import require_next_state
 from wf_artifacts.storage import atomic
 from wf_artifacts.storage.digests import bytes_digest
 from wf_artifacts.storage.documents import Format, corrupt
@@ -38,9 +39,16 @@ class SessionHead(Record):
     """`bytes_digest` of header.json."""
     events_bytes: int = Field(ge=0)
     """How many bytes of events.jsonl count."""
+    plain_bytes: int = Field(default=0, ge=0)
+    """How many of them, the first, hold events without checksums."""
 
 
-SESSION_HEAD = Format("wf.session_head", 1, SessionHead)
+def _without_checksums(body: dict[str, Any]) -> dict[str, Any]:
+    """Take what version 1 said: the events that it counts have no checksums."""
+    return body | {"plain_bytes": body["events_bytes"]}
+
+
+SESSION_HEAD = Format("wf.session_head", 2, SessionHead, upgrades={1: _without_checksums})
 
 
 class SessionFolder:
@@ -97,15 +105,10 @@ class SessionFolder:
         document = self.home.document(self.events_path)
         if len(data) < head.events_bytes:
             raise self._too_short(len(data), head)
-        *lines, rest = data[: head.events_bytes].split(b"\n")
-        if rest:
-            raise corrupt(document, f"no line ends at byte {head.events_bytes}")
-        for number, line in enumerate(lines, 1):
-            if not is_event(line):
-                raise corrupt(document, f"line {number} is no event")
-        if len(lines) != head.record.position:
-            raise corrupt(document, f"it holds {len(lines)} events, not {head.record.position}")
-        return lines
+        found = read_events(data[: head.events_bytes], document, plain_bytes=head.plain_bytes)
+        if len(found) != head.record.position:
+            raise corrupt(document, f"it holds {len(found)} events, not {head.record.position}")
+        return found
 
     def load(self) -> StoredSession:
         """Read everything. What counts is never changed, so it fits together whatever is stored meanwhile."""
@@ -178,10 +181,8 @@ class Holder:
         folder = self._folder
         head = self._head or self.tidy()
         require_next_state(head.record, record, events)
-        lines = event_lines(events)
-        moved = SessionHead(
-            record=record, header_digest=head.header_digest, events_bytes=head.events_bytes + len(lines)
-        )
+        lines = event_lines(events, since=head.record.position)
+        moved = head.model_copy(update={"record": record, "events_bytes": head.events_bytes + len(lines)})
         data = SESSION_HEAD.encode(moved)
         self._head = None
         with folder.home.translated(folder.path):
@@ -194,8 +195,3 @@ class Holder:
                     self.tidy()
                 raise
         self._head = moved
-
-
-def event_lines(events: Sequence[bytes]) -> bytes:
-    """Write events as events.jsonl holds them."""
-    return b"".join(event + b"\n" for event in events)

@@ -10,7 +10,7 @@ SELECT number FROM wf_sessions WHERE session_id = :session_id
 INSERT INTO wf_session_headers (session, digest, header) VALUES (:session, :digest, :header)
 
 -- name: insert_event
-INSERT INTO wf_session_events (session, number, event) VALUES (:session, :number, :event)
+INSERT INTO wf_session_events (session, number, event, crc32) VALUES (:session, :number, :event, :crc32)
 
 -- name: session
 SELECT session_id, principal, status, position, record FROM wf_sessions
@@ -61,7 +61,7 @@ FROM wf_sessions AS session LEFT JOIN wf_session_headers AS header ON header.ses
 WHERE session.session_id = :session_id
 
 -- name: session_events
-SELECT event.number, event.event
+SELECT event.number, event.event, event.crc32
 FROM wf_sessions AS session JOIN wf_session_events AS event ON event.session = session.number
 WHERE session.session_id = :session_id AND event.number < session.position
 ORDER BY event.number

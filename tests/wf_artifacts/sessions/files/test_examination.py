@@ -66,6 +66,12 @@ async def test_an_open_session_that_nobody_can_go_on_with_is_taken_away_whole(
         await stores.sessions.load(OPEN.session_id)
 
 
+async def test_a_letter_that_was_changed_within_a_text_is_named(home: Path, stores: Stores) -> None:
+    path = home / "sessions" / OPEN.session_id / "events.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"begin", b"began", 1))
+    assert await repaired(stores) == [(f"sessions/{OPEN.session_id}/events.jsonl", "damaged")]
+
+
 async def test_a_session_that_has_its_answer_stays(home: Path, stores: Stores) -> None:
     garble(home / "sessions" / ENDED.session_id / "events.jsonl")
     before = files(home)
@@ -77,7 +83,7 @@ async def test_a_session_that_has_its_answer_stays(home: Path, stores: Stores) -
 
 async def test_one_of_a_newer_version_is_left_to_it(home: Path, stores: Stores) -> None:
     path = home / "sessions" / OPEN.session_id / "session.json"
-    path.write_bytes(path.read_bytes().replace(b'"version":1', b'"version":2'))
+    path.write_bytes(path.read_bytes().replace(b'"version":2', b'"version":3'))
     (finding,) = await found(stores, repair=True)
     assert (finding.kind, finding.repair) == ("newer", None)
     assert path.exists()

@@ -31,7 +31,7 @@ DAMAGE: dict[str, tuple[str, Change]] = {
     "record: wrong type": ("session.json", lambda data: data.replace(b'"turns":0', b'"turns":"0"')),
     "record: another's": ("session.json", lambda data: data.replace(BEGUN.session_id.encode(), b"sess_1")),
     "record: another count": ("session.json", lambda data: data.replace(b'"position":3', b'"position":2')),
-    "record: another length": ("session.json", lambda data: data.replace(b'"events_bytes":69', b'"events_bytes":68')),
+    "record: another length": ("session.json", lambda data: data.replace(b'"events_bytes":172', b'"events_bytes":171')),
     "header: empty": ("header.json", lambda data: b""),
     "header: truncated": ("header.json", lambda data: data[:-1]),
     "header: BOM": ("header.json", lambda data: BOM + data),
@@ -41,6 +41,8 @@ DAMAGE: dict[str, tuple[str, Change]] = {
     "events: a line less": ("events.jsonl", lambda data: data[: data.rindex(b"\n", 0, -1) + 1]),
     "events: BOM": ("events.jsonl", lambda data: BOM + data),
     "events: a line torn": ("events.jsonl", lambda data: data.replace(b"}\n{", b"}\n\n", 1)),
+    "events: another letter": ("events.jsonl", lambda data: data.replace(b"begin", b"began", 1)),
+    "events: another number": ("events.jsonl", lambda data: data.replace(b'"n":1,"kind"', b'"n":7,"kind"')),
     "events: no lines": ("events.jsonl", lambda data: data.replace(b"\n", b" ")),
 }  # fmt: skip
 
@@ -83,9 +85,30 @@ async def test_a_damaged_file_is_named_and_left_alone(home: Path, sessions: Sess
     assert files(home) == before
 
 
+async def test_one_of_version_1_is_read_and_goes_on_with_checksums(home: Path, sessions: SessionStore) -> None:
+    """Its lines are the events alone, and stay so."""
+    plain = b"".join(event + b"\n" for event in events(3))
+    head = (folder(home) / "session.json").read_bytes()
+    body = head[head.index(b'{"record"') : head.index(b'"events_bytes"')]
+    older = b'{"format":"wf.session_head","version":1,"body":%b"events_bytes":%d}}' % (body, len(plain))
+    (folder(home) / "session.json").write_bytes(older)
+    (folder(home) / "events.jsonl").write_bytes(plain)
+    assert await sessions.load(BEGUN.session_id) == StoredSession(BEGUN, HEADER, events(3))
+    for count in (3, 4):
+        async with await sessions.claim(BEGUN.session_id) as claim:
+            stored = await sessions.load_record(BEGUN.session_id)
+            await sessions.store(claim, moved(stored), events(since=count))
+        assert (await sessions.load(BEGUN.session_id)).events == events(count + 1)
+    path = folder(home) / "events.jsonl"
+    assert path.read_bytes().startswith(plain)
+    path.write_bytes(path.read_bytes().replace(b'"n":4,"kind":"begin"', b'"n":4,"kind":"began"'))
+    with pytest.raises(StateCorrupt, match="line 5 is not what was written"):
+        await sessions.load(BEGUN.session_id)
+
+
 async def test_a_newer_version_is_refused(home: Path, sessions: SessionStore) -> None:
     path = folder(home) / "session.json"
-    path.write_bytes(path.read_bytes().replace(b'"version":1', b'"version":2'))
+    path.write_bytes(path.read_bytes().replace(b'"version":2', b'"version":3'))
     for ask in (sessions.load, sessions.load_record, sessions.claim):
         with pytest.raises(FormatTooNew, match=f"sessions/{BEGUN.session_id}/session.json"):
             await ask(BEGUN.session_id)

@@ -1,0 +1,2 @@
+ALTER TABLE wf_session_events ADD COLUMN crc32 BIGINT;
+ALTER TABLE wf_lost_session_events ADD COLUMN crc32 BIGINT;
