@@ -161,6 +161,7 @@ MEANINGS: Mapping[str, Meaning] = {
     "isolation_unavailable": Meaning(ExitStatus.BLOCKED, 503),
     # A model that was asked did not answer, or may not be asked any more.
     "max_turns": Meaning(ExitStatus.FAILED, 409),
+    "model_answer_cut": Meaning(ExitStatus.FAILED, 502),
     "model_answer_invalid": Meaning(ExitStatus.FAILED, 502),
     "model_refused": Meaning(ExitStatus.FAILED, 502),
     "model_unavailable": Meaning(ExitStatus.FAILED, 503),

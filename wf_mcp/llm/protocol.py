@@ -8,7 +8,7 @@ from wf_core.calls.policy import ToolCall
 from wf_core.errors import WfError
 from wf_core.sessions.models import Session, ToolDefinition, Turn, Usage
 
-ModelFault = Literal["model_unavailable", "model_refused", "model_answer_invalid", "model_unusable"]
+ModelFault = Literal["model_unavailable", "model_refused", "model_answer_cut", "model_answer_invalid", "model_unusable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,7 @@ class ModelFailed(WfError):
         super().__init__(message, hint=hint, details={**(details or {}), "retryable": retryable})
         self.code = code
         """`model_unavailable`: it could not be reached or did not finish. `model_refused`: it takes no such request.
-        `model_answer_invalid`: what it said cannot be read. `model_unusable`: it cannot be asked as it is set up."""
+        `model_answer_cut`: its answer reached the limit of its tokens. `model_answer_invalid`: what it said cannot be
+        read. `model_unusable`: it cannot be asked as it is set up."""
         self.retryable = retryable
         """Whether the same request may succeed later as it is."""

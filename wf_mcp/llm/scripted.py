@@ -24,6 +24,7 @@ from wf_core.jsonvalue import JsonValue, loads
 from wf_core.sessions import LlmTurn, Turn, Usage, UserTurn, check_history
 from wf_mcp.config.models import ConfigRecord
 from wf_mcp.config.problems import problems
+from wf_mcp.llm.endings import CUTS, Ending
 from wf_mcp.llm.protocol import ModelAnswer, ModelFailed, ModelRequest
 
 CHECKED_ANSWERS = 100
@@ -54,6 +55,8 @@ class ScriptedAnswer(_Record):
     usage: ScriptedUsage = ScriptedUsage()
     delay_milliseconds: int = Field(default=0, ge=0)
     """How long the model thinks."""
+    finish_reason: Ending = "stop"
+    """Why the answer ends. One that is not whole is none, as of a real model."""
 
 
 class Script(_Record):
@@ -71,7 +74,7 @@ class ScriptedModel:
         """Give the next answer of the script.
 
         Raises:
-            ModelFailed: `model_unusable`; the script cannot be read, or has no more answers.
+            ModelFailed: `model_unusable`; the script cannot be read or has no more answers; or the answer is not whole.
             BrokenHistory: a real model would refuse what it is asked with.
         """
         turns = request.turns
@@ -88,6 +91,8 @@ class ScriptedModel:
             )
         answer = script.answers[number]
         await anyio.sleep(answer.delay_milliseconds / 1000)
+        if (cut := CUTS.get(answer.finish_reason)) is not None:
+            raise ModelFailed(cut.code, cut.message, retryable=cut.passing, hint=cut.hint)
         words = {"query": _query(turns), "results": _results(turns)}
         return ModelAnswer(
             _fill(answer.text, words),
@@ -116,7 +121,9 @@ def _read(data: bytes, name: str) -> Script:
     except NotJson as exc:
         raise ModelFailed("model_unusable", f"The script {name} is no JSON: {exc.reason}.") from exc
     except ValidationError as exc:
-        faults = "; ".join(problems(exc, lambda _: ("answers", "text", "toolCalls", "usage", "delayMilliseconds")))
+        faults = "; ".join(
+            problems(exc, lambda _: ("answers", "text", "toolCalls", "usage", "delayMilliseconds", "finishReason"))
+        )
         raise ModelFailed("model_unusable", f"The script {name}: {faults}.", hint="docs/agents.md shows one.") from None
 
 

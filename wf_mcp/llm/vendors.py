@@ -37,6 +37,7 @@ from wf_core.calls.policy import ToolCall
 from wf_core.errors import NotJson
 from wf_core.jsonvalue import JsonValue, loads
 from wf_core.sessions.models import Usage
+from wf_mcp.llm.endings import CUTS
 from wf_mcp.llm.messages import has_files, messages, tools
 from wf_mcp.llm.protocol import ModelAnswer, ModelFailed, ModelFault, ModelRequest
 
@@ -152,12 +153,16 @@ async def _ask(
 def _read(response: ModelResponse, *, says_when_done: bool) -> ModelAnswer | Failure:
     text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
     calls = tuple(_call(part) for part in response.parts if isinstance(part, ToolCallPart))
-    ended = (response.provider_details or {}).get("finish_reason") or response.usage.output_tokens
-    if response.finish_reason is None or (says_when_done and not ended):
+    said = (response.provider_details or {}).get("finish_reason")
+    if response.finish_reason is None and said:
+        return Failure(
+            "model_answer_invalid", f"The model ended its answer for an unknown reason: {said}.", passing=True
+        )
+    if response.finish_reason is None or (says_when_done and not (said or response.usage.output_tokens)):
         # Where a connection carries no length, one that is cut looks like one that ended.
         return Failure("model_unavailable", "The model's answer ended before it was complete.", passing=True)
-    if response.finish_reason == "content_filter" and not calls:
-        return Failure("model_refused", "The vendor's content filter kept the model's answer back.")
+    if (cut := CUTS.get(response.finish_reason)) is not None:
+        return Failure(cut.code, cut.message, cut.passing, hint=cut.hint)
     if not text.strip() and not calls:
         return Failure("model_answer_invalid", "The model's answer is empty.", passing=True)
     usage = Usage(response.usage.input_tokens, response.usage.output_tokens)

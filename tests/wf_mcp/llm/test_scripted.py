@@ -66,6 +66,22 @@ async def test_a_script_that_cannot_be_played_says_why(tmp_path: Path, text: str
     assert str(tmp_path) not in str(failed.value)
 
 
+@pytest.mark.parametrize(
+    ("ending", "code", "retryable"),
+    [
+        ("length", "model_answer_cut", False),
+        ("content_filter", "model_refused", False),
+        ("error", "model_unavailable", True),
+    ],
+)
+async def test_an_answer_that_is_not_whole_is_none(tmp_path: Path, ending: str, code: str, retryable: bool) -> None:
+    file = tmp_path / "script.json"
+    file.write_text(json.dumps({"answers": [{**CALLING, "finishReason": ending}]}))
+    with pytest.raises(ModelFailed) as failed:
+        await ScriptedModel(file).ask(asking())
+    assert (failed.value.code, failed.value.retryable) == (code, retryable)
+
+
 async def test_a_script_that_was_changed_is_read_again(script: Path) -> None:
     model = ScriptedModel(script)
     assert (await model.ask(asking())).text == "One moment."

@@ -44,16 +44,27 @@ async def test_arguments_that_are_no_object_are_passed_on_as_the_model_wrote_the
     assert answer.tool_calls[0].arguments == read
 
 
-async def test_what_was_cut_by_the_limit_of_words_is_still_a_call() -> None:
-    answer = await answered(says("", ("c1", "word_count", '{"text": "a'), finish="length"))
-    assert answer.tool_calls[0].arguments == '{"text": "a'
+WHOLE = ("c1", "word_count", '{"text": "a b"}')
+BROKEN = ("c2", "word_count", '{"text": "a')
 
 
-async def test_what_a_filter_keeps_back_is_refused() -> None:
-    async with serving([says("", finish="content_filter")]) as server:
+@pytest.mark.parametrize(
+    ("ending", "code", "requests"),
+    [
+        ("length", "model_answer_cut", 1),
+        ("content_filter", "model_refused", 1),
+        ("guardrail_intervened", "model_answer_invalid", 4),
+    ],
+)
+@pytest.mark.parametrize(("text", "calls"), [("", ()), ("Half an ans", ()), ("Half", (WHOLE,)), ("", (WHOLE, BROKEN))])
+async def test_half_an_answer_is_none_whatever_it_holds(
+    ending: str, code: str, requests: int, text: str, calls: tuple[tuple[str, str, str], ...]
+) -> None:
+    async with serving([says(text, *calls, finish=ending)] * requests) as server:
         with pytest.raises(ModelFailed) as failed:
             await model(server).ask(asking())
-    assert (failed.value.code, failed.value.retryable) == ("model_refused", False)
+        assert len(server.requests) == requests
+    assert (failed.value.code, failed.value.retryable) == (code, requests > 1)
 
 
 async def test_a_compatible_server_is_asked_by_chat_completions_with_the_tools() -> None:

@@ -47,6 +47,22 @@ async def test_words_are_taken_while_a_call_runs(tmp_path: Path) -> None:
         assert (await app.sessions.view(session)).record.answer == "Hurry. - hold: through"
 
 
+@pytest.mark.parametrize("ending", ["length", "content_filter", "error"])
+async def test_no_call_of_half_an_answer_is_made_and_resuming_asks_again(tmp_path: Path, ending: str) -> None:
+    cut = calling("spend", text="Half an ans") | {"finishReason": ending}
+    source = ScriptedSource(acts={"spend": echo})
+    async with opened(source) as app:
+        session = await started(app, agent(tmp_path, [cut, saying("{{results}}")], "spend"))
+        for _ in range(2):
+            shown = await resumed(app, session)
+            assert (shown.record.status, len(shown.session.turns)) == ("ready", 1)
+            assert shown.record.error is not None
+            assert shown.record.error["code"].startswith("model_")
+        assert source.calls == []
+        await anyio.Path(tmp_path / "answers.json").write_text('{"answers": [{"text": "The whole of it."}]}')
+        assert (await resumed(app, session)).record.answer == "The whole of it."
+
+
 async def test_a_history_that_a_model_would_refuse_is_a_fault_of_ours_and_leaves_the_session_as_it_was(
     tmp_path: Path,
 ) -> None:
