@@ -15,6 +15,7 @@ from wf_core.calls.results import read_result
 from wf_core.jsonvalue import JsonValue
 from wf_mcp.cli import pictures
 from wf_mcp.cli.output import as_text, diagnostic, facts, status, table, when
+from wf_mcp.execution.calls.isolated import NO_RUNNER
 from wf_mcp.operations.models import PendingCall, PendingList, RunSummary
 from wf_mcp.operations.session_models import SessionDetail, SessionList, SessionSummary, TurnView
 
@@ -131,6 +132,8 @@ def awaited(waiting: PendingCall) -> Text:
     }.get("in_doubt" if waiting.state == "in_doubt" else waiting.awaits or "", "its result from outside")
     if waiting.state == "in_doubt":
         return Text(what, style="red")
+    if waiting.awaits == "isolated" and waiting.reason == NO_RUNNER:
+        return Text("a runner: neither its agent nor its policy says where it can run", style="yellow")
     reason = f" ({waiting.reason})" if waiting.reason and waiting.reason != waiting.awaits else ""
     return Text(what + reason, style="yellow")
 
@@ -142,6 +145,8 @@ def answers(waiting: PendingCall) -> list[str]:
             return [f"wf session approve {waiting.token}", f"wf session fail {waiting.token}"]
         case "in_doubt":
             return [f"wf calls {verb} {waiting.token}" for verb in ("complete", "fail", "retry")]
+        case "isolated" if waiting.reason == NO_RUNNER:
+            return [f"wf session complete {waiting.token} FILE", f"wf session fail {waiting.token}"]
         case "isolated":
             return [f"wf session run-isolated {waiting.session_id}", f"wf session complete {waiting.token} FILE"]
         case "callee":

@@ -8,9 +8,9 @@ Owns the record and its file. Resolving the tools and pinning all of it to a ses
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Self, cast
 
-from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
 from wf_core.calls.policy_data import read_policy
@@ -20,7 +20,7 @@ from wf_core.jsonvalue import loads
 from wf_core.sessions.models import ExecutionMode, YieldStrategy
 from wf_mcp.config.models import Config, ConfigRecord, SourceName
 from wf_mcp.config.problems import problems
-from wf_mcp.config.runners import InvalidRunner, read_runner
+from wf_mcp.config.runners import InvalidRunner, isolation_faults, read_runner
 
 
 class InvalidAgent(WfError, ValueError):
@@ -98,6 +98,14 @@ class AgentFile(ConfigRecord):
     """How often the model is asked at most for one thing that the user says."""
     runner: Annotated[dict[str, Any], AfterValidator(_check_runner)] | None = None
     """Where isolated calls run, as `wf_mcp.config.runners` reads it."""
+
+    @model_validator(mode="after")
+    def _says_where_isolated_calls_run(self) -> Self:
+        runner, policy = read_runner(self.runner or {}), read_policy(self.tool_call_policy_config)
+        faults = isolation_faults(policy, runner, where="toolCallPolicyConfig")
+        if faults:
+            raise ValueError("; ".join(f"{place}: {message}" for place, message in faults))
+        return self
 
 
 def load_agent(file: Path) -> AgentFile:

@@ -43,7 +43,7 @@ class McpServer(ConfigRecord):
     env: dict[str, str] = {}
     cwd: str | None = None
     """Where the command runs, relative to the folder of the configuration file, which is the default."""
-    url: str | None = Field(default=None, pattern=r"^(https?://|\$\{)")
+    url: str | None = Field(default=None, pattern=r"^(https?://[^/?#\s]|\$\{)")
     headers: dict[str, str] = {}
     enabled: bool = True
     hints: dict[str, HintOverride] = {}

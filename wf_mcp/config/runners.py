@@ -9,10 +9,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
-from wf_core.calls.policy import IsolationSpec
+from wf_core.calls.policy import IsolationSpec, RunIsolated, bare
+from wf_core.calls.policy_data import PolicyConfig
 from wf_core.errors import WfError
 from wf_core.jsonvalue import JsonValue
 from wf_mcp.config.models import MAX_BYTES, ConfigRecord
@@ -45,9 +46,16 @@ def _read_words(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
+def _check_program(words: list[str]) -> list[str]:
+    if words and not words[0]:
+        raise ValueError("the name of the program is empty")
+    return words
+
+
 Size = Annotated[int, BeforeValidator(_read_size), Field(gt=0)]
 """Bytes; text may end in k, m or g, by 1024."""
-Words = Annotated[list[str], BeforeValidator(_read_words)]
+Words = Annotated[list[str], BeforeValidator(_read_words), AfterValidator(_check_program)]
+Variable = Annotated[str, Field(pattern=r"^[^=\x00]+$")]
 
 
 class Runner(ConfigRecord):
@@ -59,13 +67,13 @@ class Runner(ConfigRecord):
     """None: `http` with a url, `container` with an image, else `process`."""
     command: Words = []
     """The worker. Without it: in a process our own worker, in a container what the image starts."""
-    env: dict[str, str] = {}
+    env: dict[Variable, str] = {}
     """What the worker has in its environment beside PATH, LANG, HOME and TMPDIR; `${NAME}` is taken from ours."""
     cwd: str | None = None
     """Where a process works, relative to the folder of the agent file; else in a fresh one. Or one of the container."""
 
     image: str | None = Field(default=None, pattern=r"^[^\s-]\S*$")
-    engine: Words = ["docker"]
+    engine: Words = Field(default=["docker"], min_length=1)
     """The command of any CLI that is spoken to as docker's."""
     pull: Literal["never", "missing", "always"] = "never"
     network: str = "none"
@@ -79,7 +87,7 @@ class Runner(ConfigRecord):
     tmp: Size = 64 * 1024**2
     """How much the container may write to /tmp."""
 
-    url: str | None = Field(default=None, pattern=r"^(https?://|\$\{)")
+    url: str | None = Field(default=None, pattern=r"^(https?://[^/?#\s]|\$\{)")
     headers: dict[str, str] = {}
 
     timeout_seconds: float = Field(default=TIMEOUT_SECONDS, gt=0, allow_inf_nan=False)
@@ -111,6 +119,12 @@ class Runner(ConfigRecord):
             return self.sandbox
         return "http" if self.url is not None else "container" if self.image is not None else "process"
 
+    @property
+    def lack(self) -> str | None:
+        """What is missing for any call to run here, in words. A call's own spec may still bring it."""
+        key = _NEEDED.get(self.where)
+        return None if key is None or getattr(self, key) is not None else f"{key} is missing, which {self.where} needs"
+
 
 _CONTAINER, _LOCAL = frozenset[Sandbox]({"container"}), frozenset[Sandbox]({"process", "container"})
 _ONLY: Mapping[str, frozenset[Sandbox]] = {
@@ -119,6 +133,10 @@ _ONLY: Mapping[str, frozenset[Sandbox]] = {
     **dict.fromkeys(("url", "headers"), frozenset[Sandbox]({"http"})),
 }
 """Where a setting means something. Limits and the engine may stand anywhere: a call's spec may name another sandbox."""
+
+_NEEDED: Mapping[Sandbox, str] = {"container": "image", "http": "url"}
+_PLACES = ("url", "command")
+"""Options of a spec that say where a call runs, beside its sandbox and its image."""
 
 _ELSEWHERE = {
     "engine", "timeout_seconds", "max_output_bytes", "memory", "cpus", "cpu_seconds", "pids", "file_size",
@@ -147,18 +165,57 @@ def runner_for(runner: Runner, spec: IsolationSpec) -> Runner:
     """Give the runner as a call's spec wants it. In another sandbox than the runner's own only its limits still hold.
 
     Raises:
-        InvalidRunner: the spec has an option that is not understood.
+        InvalidRunner: the spec has an option that is not understood, or neither names what its sandbox needs.
     """
-    sandbox = spec.sandbox or ("container" if spec.image is not None else runner.where)
+    sandbox = _sandbox(spec) or runner.where
     kept = runner.model_dump(exclude_unset=True)
     if sandbox != runner.where:
         kept = {key: value for key, value in kept.items() if key in _ELSEWHERE}
     options: dict[str, Any] = {_NAMES.get(key, key): value for key, value in spec.options.items()}
     if spec.image is not None:
         options["image"] = spec.image
-    return read_runner({**kept, **options, "sandbox": sandbox}, name="the isolation spec")
+    settings = read_runner({**kept, **options, "sandbox": sandbox}, name=_SPEC)
+    if settings.lack is not None:
+        hint = "Write it in the agent's runner, or in the call's isolation spec."
+        raise InvalidRunner(f"{_SPEC}: {settings.lack}.", hint=hint, details={"problems": [settings.lack]})
+    return settings
 
 
+def names_place(written: Mapping[str, JsonValue] | IsolationSpec) -> bool:
+    """Tell whether a runner as it is written, or a call's spec, says where calls run: it may hold limits alone."""
+    if isinstance(written, IsolationSpec):
+        return _sandbox(written) is not None or any(written.options.get(key) for key in _PLACES)
+    return any(written.get(key) for key in ("sandbox", "image", *_PLACES))
+
+
+def isolation_faults(policy: PolicyConfig, runner: Runner, *, where: str) -> list[tuple[str, str]]:
+    """Say what keeps isolated calls from running as a policy and a runner say: each place, and what is wrong there.
+
+    `where` is what the policy is called. What a runner lacks, a spec of the policy may bring.
+    """
+    places = {f"{where}.default": policy.default}
+    places |= {f"{where}.rules[{index}].disposition": rule.disposition for index, rule in enumerate(policy.rules)}
+    faults: list[tuple[str, str]] = []
+    lack = runner.lack
+    for place, disposition in places.items():
+        innermost = bare(disposition)
+        if isinstance(innermost, RunIsolated):
+            try:
+                if runner_for(runner, innermost.spec).where == runner.where:
+                    lack = None
+            except InvalidRunner as error:
+                faults += [(place, problem) for problem in error.details["problems"]]
+    return faults if lack is None else [("runner", lack), *faults]
+
+
+def _sandbox(spec: IsolationSpec) -> Sandbox | None:
+    """Give the sandbox that a spec names, by its name or by what only it needs."""
+    if spec.sandbox is not None:
+        return spec.sandbox
+    return "http" if spec.options.get("url") else "container" if spec.image is not None else None
+
+
+_SPEC = "the isolation spec"
 _NAMES = {to_camel(name): name for name in Runner.model_fields}
 
 

@@ -4,10 +4,8 @@ from collections.abc import Callable, Mapping
 
 from wf_core.calls.policy import IsolationSpec
 from wf_mcp.config import Config, Redactor
+from wf_mcp.config.runners import names_place
 from wf_mcp.isolation import DeploymentRunner, open_runner, python_workers
-
-_PLACES = ("url", "command")
-"""Options that say where a call runs."""
 
 
 def deployment_runners(
@@ -21,7 +19,6 @@ def deployment_runners(
     runner = open_runner(None, folder=config.folder, redactor=redactor, environ=environ, python=workers)
 
     def runner_of(spec: IsolationSpec, source: str) -> DeploymentRunner | None:
-        named = spec.sandbox is not None or spec.image is not None or any(place in spec.options for place in _PLACES)
-        return runner if named or workers(source) is not None else None
+        return runner if names_place(spec) or workers(source) is not None else None
 
     return runner_of

@@ -33,11 +33,7 @@ _ALSO_FOR_THE_ENGINE = {"HOME", "SSH_AUTH_SOCK", "HTTP_PROXY", "HTTPS_PROXY", "N
 
 async def execute(settings: Runner, place: Place, request: bytes, token: str, *, timeout_seconds: float) -> ToolResult:
     """Carry one call out, as `DeploymentRunner.execute` promises."""
-    if settings.image is None:
-        raise unavailable(
-            "Neither the agent's runner nor the call's isolation spec names an image.",
-            "Write it as image in one of them.",
-        )
+    assert settings.image is not None  # noqa: S101  # as `runner_for` sees to
     container = _Container(settings, place, f"{NAME_PREFIX}{secrets.token_hex(16)}")
     log = Log(settings.image, place.redactor)
     # The engine makes a container also when nobody waits for it any more: then nobody would know of it.

@@ -63,8 +63,8 @@ def _words(settings: Runner, place: Place, request: bytes, capability: str) -> l
         worker = place.python(source)
     if worker is None:
         raise unavailable(
-            f"The agent's runner names no command, and {name or 'the call'} is no capability of a Python source.",
-            "Write the worker as command in the agent's runner, or let the call's isolation spec name an image.",
+            f"No command is named for a process, and {name or 'the call'} is no capability of a Python source.",
+            "Write the worker as command in the agent's runner or the call's isolation spec, or name an image there.",
         )
     return worker.command(source, capability)
 

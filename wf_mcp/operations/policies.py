@@ -2,11 +2,10 @@
 
 from typing import Any, cast
 
-from wf_core.calls.policy import RunIsolated, bare
-from wf_core.calls.policy_data import PolicyConfig, read_policy
+from wf_core.calls.policy_data import read_policy
 from wf_core.errors import InvalidPolicy
 from wf_core.jsonvalue import JsonValue
-from wf_mcp.config.runners import InvalidRunner, Runner, runner_for
+from wf_mcp.config.runners import Runner, isolation_faults
 
 
 def read_call_policy(document: JsonValue) -> dict[str, Any]:
@@ -16,21 +15,8 @@ def read_call_policy(document: JsonValue) -> dict[str, Any]:
         InvalidPolicy: with every issue.
     """
     policy = read_policy(document, "call_policy")
-    _check_runners(policy)
+    # Where isolated calls are to run has to be said in full: a deployment has no runner of its own.
+    faults = isolation_faults(policy, Runner(), where="call_policy")
+    if faults:
+        raise InvalidPolicy([{"where": place, "message": message} for place, message in faults])
     return cast("dict[str, Any]", policy.to_json())
-
-
-def _check_runners(policy: PolicyConfig) -> None:
-    """See that where isolated calls are to run can be understood."""
-    places = {"call_policy.default": policy.default}
-    places |= {f"call_policy.rules[{index}].disposition": rule.disposition for index, rule in enumerate(policy.rules)}
-    issues: list[dict[str, str]] = []
-    for where, disposition in places.items():
-        innermost = bare(disposition)
-        if isinstance(innermost, RunIsolated):
-            try:
-                runner_for(Runner(), innermost.spec)
-            except InvalidRunner as error:
-                issues.append({"where": where, "message": error.message})
-    if issues:
-        raise InvalidPolicy(issues)

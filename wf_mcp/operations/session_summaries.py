@@ -8,6 +8,7 @@ from wf_core.sessions import Stop, next_action
 from wf_core.times import iso
 from wf_core.validation import Issue
 from wf_mcp.app import App
+from wf_mcp.execution.calls.isolated import NO_RUNNER
 from wf_mcp.execution.sessions.views import PendingCall as Waiting
 from wf_mcp.execution.sessions.views import SessionView
 from wf_mcp.operations.answers import Diagnostic
@@ -109,6 +110,11 @@ def answer_action(call: PendingCall) -> str:
             return (
                 f"a person finds out whether {call.name} was carried out, then: "
                 f"wf calls complete {call.token} RESULT, wf calls fail {call.token}, or wf calls retry {call.token}"
+            )
+        case "isolated" if call.reason == NO_RUNNER:
+            return (
+                f"neither the agent nor its policy says where {call.name} can run; a worker elsewhere answers it: "
+                f'complete_call(token="{call.token}", result=<what {call.name} gave>)'
             )
         case "isolated":
             return f'run_isolated(session_id="{call.session_id}"), or complete_call(token="{call.token}", result=…)'

@@ -131,6 +131,12 @@ def test_every_kind_of_call_says_what_it_waits_for_and_how_it_is_answered(awaits
     assert what in printed(conversations.awaited(shown))
 
 
+def test_a_call_that_has_no_runner_says_so_and_is_not_sent_to_one() -> None:
+    waits = waiting(awaits="isolated", reason="no runner")
+    assert "a runner: neither its agent nor its policy says where" in printed(conversations.call(waits))
+    assert conversations.answers(waits) == ["wf session complete call_A FILE", "wf session fail call_A"]
+
+
 def test_calls_are_listed_with_the_disposition_that_put_them_off() -> None:
     decorated = waiting(disposition={"tag": "decorate", "inner": {"tag": "defer"}}, name="wrapped")
     doubtful = waiting(state="in_doubt", name="paid")

@@ -91,6 +91,29 @@ def test_every_problem_is_named_with_its_place() -> None:
     assert len(told) == 7
 
 
+@pytest.mark.parametrize(
+    ("runner", "spec", "told"),
+    [
+        ({"sandbox": "http"}, None, "runner: url is missing, which http needs"),
+        ({"sandbox": "container", "memory": "1m"}, None, "runner: image is missing, which container needs"),
+        (None, {"sandbox": "http"}, "toolCallPolicyConfig.default: url is missing, which http needs"),
+        ({"command": "x"}, {"sandbox": "container"}, "toolCallPolicyConfig.default: image is missing, "),
+        (None, {"memori": "1m"}, "toolCallPolicyConfig.default: unknown key memori (did you mean memory?)"),
+    ],
+)
+def test_isolated_calls_that_could_run_nowhere_are_named_at_the_start(
+    runner: dict[str, Any] | None, spec: dict[str, Any] | None, told: str
+) -> None:
+    policy = {} if spec is None else {"default": {"tag": "runIsolated", "spec": spec}}
+    (problem,) = refusal(runner=runner, toolCallPolicyConfig=policy)
+    assert problem.startswith(told)
+
+
+def test_a_spec_may_bring_what_the_runner_leaves_open() -> None:
+    policy = {"default": {"tag": "runIsolated", "spec": {"image": "local/worker:1"}}}
+    assert read(runner={"sandbox": "container"}, toolCallPolicyConfig=policy).runner == {"sandbox": "container"}
+
+
 def test_a_file_that_is_none_says_so_without_its_path(tmp_path: Path) -> None:
     with pytest.raises(InvalidAgent, match=r"^The agent file gone\.json cannot be read"):
         load_agent(tmp_path / "gone.json")

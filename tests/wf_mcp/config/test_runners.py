@@ -8,8 +8,9 @@ import pytest
 from pydantic.alias_generators import to_camel
 
 from wf_core.calls.policy import IsolationSpec
+from wf_core.calls.policy_data import read_policy
 from wf_core.jsonvalue import JsonValue
-from wf_mcp.config.runners import InvalidRunner, Runner, read_runner, runner_for
+from wf_mcp.config.runners import InvalidRunner, Runner, isolation_faults, names_place, read_runner, runner_for
 
 
 @pytest.mark.parametrize(
@@ -44,6 +45,11 @@ def test_keys_are_read_in_both_spellings_and_sizes_with_units() -> None:
         ({"timeoutSeconds": 0}, "timeoutSeconds: "),
         ({"image": "--privileged"}, "image: "),
         ({"image": "x", "mounts": ["/etc"]}, r"mounts\[0\]: "),
+        ({"command": ["", "x"]}, "command: the name of the program is empty"),
+        ({"image": "x", "engine": []}, "engine: "),
+        ({"image": "x", "engine": ""}, "engine: the name of the program is empty"),
+        ({"env": {"A=B": "x"}}, r"env\.A=B: "),
+        ({"url": "https://"}, "url: "),
     ],
 )
 def test_what_is_not_understood_is_named(written: dict[str, JsonValue], says: str) -> None:
@@ -72,6 +78,75 @@ def test_in_another_sandbox_only_limits_and_engine_still_hold() -> None:
     runner = read_runner({"command": ["./worker"], "env": {"KEY": "${KEY}"}, "memory": "1m", "engine": "podman"})
     changed = runner_for(runner, IsolationSpec(image="b:1"))
     assert changed == Runner(sandbox="container", image="b:1", memory=2**20, engine=["podman"])
+
+
+@pytest.mark.parametrize(
+    ("runner", "spec", "where"),
+    [
+        ({"command": ["./worker"]}, IsolationSpec(options={"url": "http://x"}), "http"),
+        ({"sandbox": "http"}, IsolationSpec(options={"url": "http://x"}), "http"),
+        ({"sandbox": "container"}, IsolationSpec(image="b:1"), "container"),
+        ({"image": "b:1"}, IsolationSpec(), "container"),
+    ],
+)
+def test_a_spec_may_name_its_sandbox_by_what_only_that_needs(
+    runner: dict[str, JsonValue], spec: IsolationSpec, where: str
+) -> None:
+    assert runner_for(read_runner(runner), spec).where == where
+
+
+@pytest.mark.parametrize(
+    ("runner", "spec", "lack"),
+    [
+        ({"sandbox": "http"}, IsolationSpec(), "url is missing, which http needs"),
+        ({"sandbox": "container"}, IsolationSpec(), "image is missing, which container needs"),
+        ({"image": "b:1"}, IsolationSpec("http"), "url is missing, which http needs"),
+        ({"url": "http://x"}, IsolationSpec("container"), "image is missing, which container needs"),
+    ],
+)
+def test_what_a_sandbox_needs_is_in_the_runner_or_in_the_spec(
+    runner: dict[str, JsonValue], spec: IsolationSpec, lack: str
+) -> None:
+    with pytest.raises(InvalidRunner) as caught:
+        runner_for(read_runner(runner), spec)
+    assert caught.value.details["problems"] == [lack]
+
+
+@pytest.mark.parametrize(
+    ("runner", "specs", "places"),
+    [
+        ({}, [{}, {"sandbox": "process"}, {"image": "b:1"}], []),
+        ({"sandbox": "http"}, [], ["runner"]),
+        ({"sandbox": "http"}, [{"url": "http://x"}], []),
+        ({"sandbox": "http"}, [{"sandbox": "process"}], ["runner"]),
+        ({"sandbox": "container"}, [{"image": "b:1"}, {}], ["policy.rules[1].disposition"]),
+        ({}, [{"sandbox": "http"}, {"memori": 1}], ["policy.rules[0].disposition", "policy.rules[1].disposition"]),
+    ],
+)
+def test_a_policy_and_a_runner_are_judged_together(
+    runner: dict[str, JsonValue], specs: list[dict[str, JsonValue]], places: list[str]
+) -> None:
+    dispositions = [{"tag": "decorate", "inner": {"tag": "runIsolated", "spec": spec}} for spec in specs]
+    policy = read_policy({"rules": [{"tool": "x", "disposition": one} for one in dispositions]})
+    faults = isolation_faults(policy, read_runner(runner), where="policy")
+    assert [place for place, _ in faults] == places
+
+
+@pytest.mark.parametrize(
+    ("written", "names"),
+    [
+        ({}, False),
+        ({"memory": "1m"}, False),
+        ({"sandbox": "process"}, True),
+        ({"image": "b:1"}, True),
+        ({"url": "http://x"}, True),
+        ({"command": ["./worker"]}, True),
+    ],
+)
+def test_limits_alone_do_not_say_where_a_call_runs(written: dict[str, JsonValue], names: bool) -> None:
+    rest = {key: value for key, value in written.items() if key not in {"sandbox", "image"}}
+    spec = IsolationSpec(written.get("sandbox"), written.get("image"), rest)  # type: ignore[arg-type]
+    assert (names_place(written), names_place(spec)) == (names, names)
 
 
 def test_an_empty_spec_changes_nothing() -> None:

@@ -106,5 +106,5 @@ async def test_a_spec_may_name_the_function(functions: Functions) -> None:
     spec = IsolationSpec("http", options={"url": functions.url("ok")})
     result = await execute(open_runner(None, folder=Path(), redactor=Redactor()), spec=spec)
     assert result == ToolResult(JsonContent({"how": "ok"}))
-    with pytest.raises(IsolationError, match="names no url"):
+    with pytest.raises(IsolationError, match="url is missing, which http needs"):
         await execute(open_runner(None, folder=Path(), redactor=Redactor()), spec=IsolationSpec("http"))

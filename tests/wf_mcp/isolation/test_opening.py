@@ -53,7 +53,8 @@ async def test_the_shorter_time_limit_holds(marked: Marked) -> None:
     ("spec", "says"),
     [
         (IsolationSpec(options={"memori": "1m"}), "unknown key memori"),
-        (IsolationSpec("container"), "names an image"),
+        (IsolationSpec("container"), "image is missing, which container needs"),
+        (IsolationSpec("http"), "url is missing, which http needs"),
         (IsolationSpec(options={"env": {"A": "${MISSING}"}}), "needs MISSING"),
     ],
 )

@@ -163,8 +163,9 @@ async def test_a_policy_is_shown_with_its_deployment_as_it_was_understood() -> N
         ({"ruls": []}, "call_policy.ruls"),
         ({"rules": [{"tool": "x", "disposition": {"tag": "runIsolated", "spec": {"memroy": "1m"}}}]},
          "call_policy.rules[0].disposition"),
+        ({"default": {"tag": "runIsolated", "spec": {"sandbox": "http"}}}, "call_policy.default"),
     ],
-    ids=["no disposition", "unknown tag", "unknown key", "unknown option"],
+    ids=["no disposition", "unknown tag", "unknown key", "unknown option", "no url"],
 )  # fmt: skip
 async def test_a_policy_that_cannot_be_read_names_the_place_and_creates_nothing(policy: Any, where: str) -> None:
     async with opened(ScriptedSource()) as app:

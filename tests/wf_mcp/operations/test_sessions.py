@@ -249,6 +249,8 @@ async def test_calls_that_nobody_can_isolate_wait(tmp_path: Path) -> None:
     ).open() as app:
         told = await waiting(app)
         assert [call.reason for call in told.pending_calls] == ["no runner"]
+        assert "run_isolated" not in told.next_actions[0]
+        assert f'complete_call(token="{told.pending_calls[0].token}"' in told.next_actions[0]
         with pytest.raises(RunnerMissing):
             await run_isolated(app, session_id=named(told))
 

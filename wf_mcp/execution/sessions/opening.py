@@ -11,6 +11,7 @@ from wf_core.calls.policy import IsolationSpec
 from wf_core.errors import WfError
 from wf_core.sessions import AgentSnapshot
 from wf_mcp.config import Config, Redactor
+from wf_mcp.config.runners import names_place
 from wf_mcp.execution.agents import agent_folder, readiness
 from wf_mcp.execution.calls.protocol import Target
 from wf_mcp.execution.sessions.means import RANDOM_BITS, SessionMeans
@@ -72,7 +73,8 @@ class _Outside:
         return [issue.as_json() for issue in found.errors]
 
     def runner(self, agent: AgentSnapshot, spec: IsolationSpec, target: Target) -> DeploymentRunner | None:
-        if agent.runner is None and spec.sandbox is None and self._workers(target.source) is None:
+        said = names_place(spec) or names_place(agent.runner or {})
+        if not said and self._workers(target.source) is None:
             return None
         try:
             return open_runner(

@@ -43,5 +43,14 @@ async def test_a_runner_is_given_where_the_agent_or_the_policy_names_one(tmp_pat
         assert runner(bare, IsolationSpec("process"), ECHO) is not None
         command = {"sandbox": "process", "command": ["./worker.sh"]}
         assert runner(agent(tmp_path, [], "echo", runner=command), IsolationSpec(), ECHO) is not None
+        limits = agent(tmp_path, [], "echo", runner={"memory": "1m"})
+        assert runner(limits, IsolationSpec(), ECHO) is None
+        for spec in (
+            IsolationSpec(image="local/worker:1"),
+            IsolationSpec(options={"url": "http://127.0.0.1:1/"}),
+            IsolationSpec(options={"command": ["./worker.sh"]}),
+        ):
+            assert runner(bare, spec, ECHO) is not None
+            assert runner(limits, spec, ECHO) is not None
         broken = agent(tmp_path, [], "echo", runner={"sandbox": "nowhere"})
         assert runner(broken, IsolationSpec(), ECHO) is None
