@@ -165,7 +165,10 @@ def oldest_first(found: list[Waiting]) -> list[Waiting]:
 
 
 def principal_digest(principal: str) -> bytes:
-    """Stand for a principal, which may be any text, where it is looked up."""
+    """Stand for a principal, which may be any text, where it is looked up.
+
+    Not `storage.digests.principal_digest`, which is over its JSON: rows and folders of calls have been named by this.
+    """
     return sha256(principal.encode("utf-8", "surrogatepass")).digest()
 
 

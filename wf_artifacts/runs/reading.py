@@ -10,11 +10,11 @@ from wf_artifacts.errors import RunNotFound
 from wf_artifacts.runs.checkpoints import NamedCheckpoint, whole
 from wf_artifacts.runs.environment import ENVIRONMENT, PinnedEnvironment
 from wf_artifacts.runs.models import Checkpoint, RunRecord
-from wf_artifacts.runs.rows import principal_digest, read_entries, read_entry, read_journal, read_made, read_record
+from wf_artifacts.runs.rows import read_entries, read_entry, read_journal, read_made, read_record
 from wf_artifacts.runs.rules import COMPARED_RUNS
 from wf_artifacts.storage.connections import Row
 from wf_artifacts.storage.database import Transaction
-from wf_artifacts.storage.digests import bytes_digest
+from wf_artifacts.storage.digests import bytes_digest, principal_digest
 from wf_artifacts.storage.documents import Format, corrupt
 from wf_artifacts.storage.rows import blob, load
 from wf_core.ids import RunId, close_matches, is_id
@@ -24,7 +24,7 @@ CHECKPOINT = Format("wf.run_checkpoint", 1, NamedCheckpoint)
 
 def find(transaction: Transaction, name: str, run_id: RunId, *, principal: str | None = None) -> Row:
     """Give the row that a statement finds for a run; with a principal, the runs of others do not exist."""
-    asked = None if principal is None else principal_digest(principal)
+    asked = principal_digest(principal)
     row = transaction.row(name, run_id=run_id, principal=asked) if is_id(run_id) else None
     if row is None:
         newest = (known for (known,) in transaction.rows("newest_ids", principal=asked, limit=COMPARED_RUNS))

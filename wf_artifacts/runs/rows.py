@@ -4,12 +4,12 @@ Columns that are looked up hold ids and digests only: a principal and an idempot
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from hashlib import sha256
 from typing import Any, cast
 
 from wf_artifacts.runs.models import RECORD, JournalRecord, RunRecord
 from wf_artifacts.runs.rules import trace_of
 from wf_artifacts.storage.connections import Row
+from wf_artifacts.storage.digests import column_digest, principal_digest
 from wf_artifacts.storage.documents import corrupt
 from wf_artifacts.storage.rows import blob, load
 from wf_artifacts.storage.statements import Parameters, Value
@@ -34,15 +34,11 @@ def columns(record: RunRecord) -> dict[str, Value]:
     }
 
 
-def principal_digest(principal: str) -> bytes:
-    return _digest(principal)
-
-
 def key_digest(record: RunRecord) -> bytes | None:
     """Name the idempotency key of a record among those of all principals and deployments."""
     if record.idempotency_key is None:
         return None
-    return _digest([record.principal, record.deployment_id, record.idempotency_key])
+    return column_digest([record.principal, record.deployment_id, record.idempotency_key])
 
 
 def read_record(row: Row) -> RunRecord:
@@ -150,7 +146,3 @@ def _lines(run_id: RunId, position: int, stored: object) -> list[bytes]:
     if not lines[-1].startswith(b'{"position":%d,' % position):
         raise corrupt(where, "it is not the input that led there")
     return lines
-
-
-def _digest(value: Any) -> bytes:
-    return sha256(jsonvalue.canonical(value)).digest()

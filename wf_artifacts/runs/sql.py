@@ -24,7 +24,6 @@ from wf_artifacts.runs.rows import (
     inputs_row,
     key_digest,
     numbered_rows,
-    principal_digest,
     read_record,
 )
 from wf_artifacts.runs.rules import (
@@ -39,7 +38,7 @@ from wf_artifacts.runs.rules import (
 from wf_artifacts.runs.store import Claim, Created
 from wf_artifacts.storage.connections import Row, WouldWait
 from wf_artifacts.storage.database import Database, Transaction
-from wf_artifacts.storage.digests import bytes_digest
+from wf_artifacts.storage.digests import bytes_digest, principal_digest
 from wf_artifacts.storage.fences import FIRST_FENCE
 from wf_artifacts.storage.findings import Fault
 from wf_artifacts.storage.owners import LEASE, Lease, bury
@@ -200,7 +199,7 @@ class SqlRuns:
                     "list_runs",
                     before=before,
                     limit=limit,
-                    principal=None if principal is None else principal_digest(principal),
+                    principal=principal_digest(principal),
                     status=status,
                     deployment_id=deployment_id,
                 )

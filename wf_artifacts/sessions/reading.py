@@ -4,7 +4,6 @@ Every function raises SessionNotFound where there is no such session, and StateC
 that cannot be read. Columns that are looked up hold ids and digests only: a principal may be any text.
 """
 
-from hashlib import sha256
 from zlib import crc32
 
 from wf_artifacts.errors import SessionNotFound
@@ -12,16 +11,10 @@ from wf_artifacts.sessions.models import SESSION_RECORD, SessionRecord, StoredSe
 from wf_artifacts.sessions.rules import COMPARED_SESSIONS, is_event
 from wf_artifacts.storage.connections import Row
 from wf_artifacts.storage.database import Transaction
-from wf_artifacts.storage.digests import bytes_digest
+from wf_artifacts.storage.digests import bytes_digest, principal_digest
 from wf_artifacts.storage.documents import corrupt
 from wf_artifacts.storage.rows import blob, load
-from wf_core import jsonvalue
 from wf_core.ids import SessionId, close_matches, is_id
-
-
-def principal_digest(principal: str | None) -> bytes | None:
-    """Name a principal in a column; None stays None."""
-    return None if principal is None else sha256(jsonvalue.canonical(principal)).digest()
 
 
 def find(transaction: Transaction, name: str, session_id: SessionId, *, principal: str | None = None) -> Row:

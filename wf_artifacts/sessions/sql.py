@@ -10,12 +10,12 @@ from wf_artifacts.errors import SessionClaimLost, SessionExists
 from wf_artifacts.sessions import reading, soundness
 from wf_artifacts.sessions.heads import FIRST_FENCE, SessionHeads
 from wf_artifacts.sessions.models import SESSION_RECORD, SessionRecord, SessionStatus, StoredSession
-from wf_artifacts.sessions.reading import principal_digest, read_record
+from wf_artifacts.sessions.reading import read_record
 from wf_artifacts.sessions.rules import SESSIONS, require_first_state, require_next_state
 from wf_artifacts.sessions.store import SessionClaim
 from wf_artifacts.storage.connections import Row
 from wf_artifacts.storage.database import Database
-from wf_artifacts.storage.digests import bytes_digest
+from wf_artifacts.storage.digests import bytes_digest, principal_digest
 from wf_artifacts.storage.findings import Fault
 from wf_artifacts.storage.owners import LEASE, Lease, bury
 from wf_artifacts.storage.pages import Page

@@ -18,3 +18,13 @@ def json_digest(value: Any) -> str:
 def bytes_digest(data: bytes) -> str:
     """Give the digest of stored bytes as they are."""
     return f"sha256:{sha256(data).hexdigest()}"
+
+
+def column_digest(value: Any) -> bytes:
+    """Give the digest of a JSON value as rows hold it where it is looked up: the value itself may be any text."""
+    return sha256(canonical(value)).digest()
+
+
+def principal_digest(principal: str | None) -> bytes | None:
+    """Give what rows of runs and sessions hold of whose they are; None stays None."""
+    return None if principal is None else column_digest(principal)

@@ -15,11 +15,11 @@ from tests.wf_artifacts.databases import run_sql
 from tests.wf_artifacts.samples import checkpoint, environment, inputs, new_run_id, record, start_and_release
 from wf_artifacts.errors import RunNotFound
 from wf_artifacts.runs.models import RECORD
-from wf_artifacts.runs.rows import principal_digest
 from wf_artifacts.runs.sql import SqlRuns
 from wf_artifacts.storage import threads
 from wf_artifacts.storage.connections import Row
 from wf_artifacts.storage.database import Database, Transaction
+from wf_artifacts.storage.digests import principal_digest
 from wf_artifacts.storage.postgres import POSTGRES
 from wf_artifacts.storage.sqlite import SQLITE, SqliteDatabase
 from wf_artifacts.storage.statements import Statement, load_statements

@@ -1,6 +1,5 @@
 """Rows that are damaged: each is named, and left alone; whatever does not need it is there."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -8,7 +7,6 @@ import pytest
 from tests.wf_artifacts.databases import run_sql
 from tests.wf_artifacts.sessions.samples import HEADER, begin_and_release, events, moved, new_session_id, session
 from wf_artifacts.sessions.models import SESSION_RECORD, StoredSession
-from wf_artifacts.sessions.reading import principal_digest
 from wf_artifacts.sessions.sql import SqlSessions
 from wf_artifacts.storage.database import Database
 from wf_core.errors import FormatTooNew, StateCorrupt, StateError
@@ -112,9 +110,3 @@ async def test_a_record_that_was_changed_by_hand_is_refused(
 async def test_what_cannot_be_read_is_not_taken_for_abandoned(database: Database, sessions: SqlSessions) -> None:
     run_sql(database, "UPDATE wf_sessions SET status = 'running'")
     assert await sessions.abandoned() == []
-
-
-def test_principals_are_looked_up_by_digest() -> None:
-    assert principal_digest(None) is None
-    digests: Iterator[bytes | None] = map(principal_digest, ("", "a", "\x00", "A"))
-    assert len(set(digests)) == 4
