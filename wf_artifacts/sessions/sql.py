@@ -8,7 +8,7 @@ from anyio import CapacityLimiter
 
 from wf_artifacts.errors import SessionClaimLost, SessionExists
 from wf_artifacts.sessions import reading, soundness
-from wf_artifacts.sessions.heads import FIRST_FENCE, SessionHeads
+from wf_artifacts.sessions.heads import SessionHeads
 from wf_artifacts.sessions.models import SESSION_RECORD, SessionRecord, SessionStatus, StoredSession
 from wf_artifacts.sessions.reading import read_record
 from wf_artifacts.sessions.rules import SESSIONS, require_first_state, require_next_state
@@ -16,6 +16,7 @@ from wf_artifacts.sessions.store import SessionClaim
 from wf_artifacts.storage.connections import Row
 from wf_artifacts.storage.database import Database
 from wf_artifacts.storage.digests import bytes_digest, principal_digest
+from wf_artifacts.storage.fences import FIRST_FENCE
 from wf_artifacts.storage.findings import Fault
 from wf_artifacts.storage.owners import LEASE, Lease, bury
 from wf_artifacts.storage.pages import Page
@@ -39,7 +40,7 @@ class SqlSessions:
 
     def close(self) -> None:
         """Give up every claim."""
-        self._heads.close()
+        self._heads.owner.close()
 
     def faults(self) -> Iterator[Fault]:
         """Look at everything that is kept of sessions."""
@@ -49,16 +50,16 @@ class SqlSessions:
     def create(self, record: SessionRecord, header: bytes, events: Sequence[bytes] = ()) -> SessionClaim:
         require_first_state(record, events)
         document = SESSION_RECORD.encode(record)
-        self._heads.appear()
+        self._heads.owner.appear()
         with self._database.writing() as transaction:
-            self._heads.renew(transaction)
+            self._heads.owner.renew(transaction)
             if not transaction.change(
                 "insert_session",
                 session_id=record.session_id,
                 principal=principal_digest(record.principal),
                 status=record.status,
                 position=record.position,
-                owner=self._heads.owner,
+                owner=self._heads.owner.name,
                 record=document,
             ):
                 raise SessionExists(record.session_id)
@@ -69,35 +70,30 @@ class SqlSessions:
 
     @in_thread
     def claim(self, session_id: SessionId) -> SessionClaim:
-        self._heads.appear()
-        with self._database.writing(sync=False) as transaction:
-            session, fence = self._heads.take(transaction, session_id)
-        return self._heads.claimed(session_id, session, fence)
+        return self._heads.claim(session_id)
 
     @in_thread
     def is_claimed(self, session_id: SessionId) -> bool:
-        with self._database.reading() as transaction:
-            _, _, owner, held = reading.find(transaction, "claim_on_session", session_id)
-        return bool(held) and not self._database.has_died(owner)
+        return self._heads.is_claimed(session_id)
 
     @in_thread
     def store(
         self, claim: SessionClaim, record: SessionRecord, events: Sequence[bytes] = (), *, sync: bool = True
     ) -> None:
         document = SESSION_RECORD.encode(record)
-        with self._heads.holding(claim) as held, self._database.writing(sync=sync) as transaction:
-            place = self._heads.place(held)
-            row = transaction.row("claimed_session", **place)
+        held = self._heads.mine(claim)
+        with self._heads.holding(held), self._database.writing(sync=sync) as transaction:
+            row = transaction.row("claimed_session", **held.place)
             if row is None:
                 raise SessionClaimLost(claim.session_id)
             earlier = read_record(row)
             require_next_state(earlier, record, events)
             # Nothing but this statement holds the row for us: the claim may have passed on since it was read.
             if not transaction.change(
-                "update_session", **place, status=record.status, position=record.position, record=document
+                "update_session", **held.place, status=record.status, position=record.position, record=document
             ):
                 raise SessionClaimLost(claim.session_id)
-            transaction.change_many("insert_event", _event_rows(held.session, earlier.position, events))
+            transaction.change_many("insert_event", _event_rows(held.number, earlier.position, events))
 
     @in_thread
     def load(self, session_id: SessionId, *, principal: str | None = None) -> StoredSession:
