@@ -6,7 +6,11 @@ from pathlib import Path
 from wf_core import jsonvalue
 from wf_core.errors import NotJson
 from wf_core.jsonvalue import JsonValue
+from wf_mcp.config.files import read_bounded
 from wf_mcp.errors import InvalidArgument
+
+MOST_BYTES = 256_000_000
+"""Of a file or of standard input. How much of that is taken is said elsewhere; this keeps it from filling the memory."""
 
 
 def read_json(text: str, *, name: str) -> JsonValue:
@@ -16,7 +20,7 @@ def read_json(text: str, *, name: str) -> JsonValue:
         InvalidArgument: the file cannot be read, or what was given is no strict JSON; the message names the place.
     """
     if text == "-":
-        return parse(sys.stdin.buffer.read(), name=name)
+        return parse(read_stdin(), name=name)
     return parse(read_file(Path(text[1:])) if text.startswith("@") else text, name=name)
 
 
@@ -46,12 +50,24 @@ def read_file(path: Path) -> bytes:
     """Read a file that the person named.
 
     Raises:
-        InvalidArgument: it cannot be read.
+        InvalidArgument: it cannot be read, is no file, or is too large.
     """
     try:
-        return path.read_bytes()
+        return read_bounded(path, max_bytes=MOST_BYTES)
     except OSError as error:
         raise InvalidArgument(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def read_stdin() -> bytes:
+    """Read standard input to its end.
+
+    Raises:
+        InvalidArgument: it is too large.
+    """
+    data = sys.stdin.buffer.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise InvalidArgument(f"Standard input holds more than {MOST_BYTES} bytes.")
+    return data
 
 
 def parse(data: bytes | str, *, name: str) -> JsonValue:

@@ -3,7 +3,6 @@
 import base64
 import codecs
 import mimetypes
-import sys
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
@@ -20,7 +19,7 @@ from wf_core.sessions import Attachment
 from wf_mcp.app import App
 from wf_mcp.cli import conversations
 from wf_mcp.cli.advancing import WAIT_SECONDS, Advanced, advance, end, watched
-from wf_mcp.cli.documents import read_file
+from wf_mcp.cli.documents import read_file, read_stdin
 from wf_mcp.cli.operate import guard, operate
 from wf_mcp.cli.output import AsJson, console, print_json, show
 from wf_mcp.operations import calls, pending
@@ -145,7 +144,7 @@ def complete(
     as_json: AsJson = False,
 ) -> None:
     """Deliver the result of a call: JSON that says what it is, or any text. The first result stays."""
-    data = guard(lambda: sys.stdin.buffer.read() if file == "-" else read_file(Path(file)), as_json=as_json)
+    data = guard(lambda: read_stdin() if file == "-" else read_file(Path(file)), as_json=as_json)
     # What some editors put in front of a text is no part of it.
     said = data.removeprefix(codecs.BOM_UTF8)
     # A run's call takes what its capability would give, a session's one of the forms that a model reads.

@@ -18,6 +18,7 @@ from wf_core.errors import InvalidPolicy, NotJson, WfError
 from wf_core.ids import close_matches
 from wf_core.jsonvalue import loads
 from wf_core.sessions.models import ExecutionMode, YieldStrategy
+from wf_mcp.config.files import read_bounded
 from wf_mcp.config.models import Config, ConfigRecord, SourceName
 from wf_mcp.config.problems import problems
 from wf_mcp.config.runners import InvalidRunner, isolation_faults, read_runner
@@ -84,7 +85,7 @@ class AgentFile(ConfigRecord):
     description: str = ""
     """Shown to whoever may call the agent."""
     system_prompt: str = ""
-    model: str = Field(min_length=1)
+    model: str = Field(pattern=r"^[^\x00]+$")
     """`vendor:model`, or `scripted:FILE`, relative to the folder of the agent file."""
     tools: list[ToolPattern] = []
     execution_mode: ExecutionMode = "asynchronous"
@@ -115,7 +116,7 @@ def load_agent(file: Path) -> AgentFile:
         InvalidAgent: it is unreadable, is no JSON, or has a key or value that is not understood. Names every place.
     """
     try:
-        data = file.read_bytes()
+        data = read_bounded(file)
     except OSError as exc:
         raise InvalidAgent(
             f"The agent file {file.name} cannot be read: {exc.strerror}.", hint="Name an agent file that is there."

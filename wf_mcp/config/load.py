@@ -8,6 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from wf_core.errors import NotJson, WfError
 from wf_core.jsonvalue import loads
+from wf_mcp.config.files import read_bounded
 from wf_mcp.config.models import AgentEntry, Config, HintOverride, McpServer, PythonModule
 from wf_mcp.config.problems import problems
 
@@ -31,7 +32,7 @@ def load_config(file: Path | None, *, cwd: Path, home: Path) -> Config:
     if found is None:
         return Config().at(None, cwd)
     try:
-        return parse_config(found.read_bytes(), name=found.name).at(found, found.resolve().parent)
+        return parse_config(read_bounded(found), name=found.name).at(found, found.resolve().parent)
     except OSError as exc:
         raise InvalidConfig(
             f"{found.name} cannot be read: {exc.strerror}.", hint="Name the file with --config FILE."

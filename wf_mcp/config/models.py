@@ -75,7 +75,7 @@ class PythonModule(ConfigRecord):
 class AgentEntry(ConfigRecord):
     """An agent that sessions and workflows name by its slug."""
 
-    file: str = Field(min_length=1)
+    file: str = Field(pattern=r"^[^\x00]+$")
     """The agent file, relative to the folder of the configuration file."""
 
 

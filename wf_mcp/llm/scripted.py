@@ -22,6 +22,7 @@ from wf_core.calls.results import ToolResult, as_text
 from wf_core.errors import NotJson
 from wf_core.jsonvalue import JsonValue, loads
 from wf_core.sessions import LlmTurn, Turn, Usage, UserTurn, check_history
+from wf_mcp.config.files import read_bounded
 from wf_mcp.config.models import ConfigRecord
 from wf_mcp.config.problems import problems
 from wf_mcp.llm.endings import CUTS, Ending
@@ -105,7 +106,7 @@ class ScriptedModel:
             status = self._file.stat()
             state = (status.st_mtime_ns, status.st_size, status.st_ino)
             if self._read is None or self._read[0] != state:
-                self._read = state, _read(self._file.read_bytes(), self._file.name)
+                self._read = state, _read(read_bounded(self._file), self._file.name)
             return self._read[1]
         except OSError as exc:
             raise ModelFailed(

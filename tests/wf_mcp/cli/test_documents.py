@@ -1,10 +1,17 @@
 """JSON on the command line."""
 
+import io
+import os
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from wf_mcp.cli.documents import read_json, read_object, read_plan
+from tests.wf_mcp.cli.terminal import Terminal
+from tests.wf_mcp.desk import desk
+from wf_mcp.cli import documents
+from wf_mcp.cli.documents import read_file, read_json, read_object, read_plan, read_stdin
 from wf_mcp.errors import InvalidArgument
 
 
@@ -37,3 +44,57 @@ def test_a_plan_may_be_named_by_its_file(tmp_path: Path) -> None:
     file.write_text('{"name": "x"}', encoding="utf-8")
 
     assert read_plan(str(file)) == read_plan(f"@{file}") == read_plan('{"name": "x"}') == {"name": "x"}
+
+
+COMMANDS: list[tuple[str, ...]] = [
+    ("agent", "run", "FILE", "--prompt", "x"),
+    ("agent", "run", "helper", "--prompt", "x", "--file", "FILE"),
+    ("session", "start", "--agent", "FILE", "--prompt", "x"),
+    ("session", "start", "--agent", "helper", "--prompt", "x", "--file", "FILE"),
+    ("session", "resume", "sess_1", "--file", "FILE"),
+    ("session", "complete", "call_1", "FILE"),
+    ("calls", "complete", "call_1", "@FILE"),
+    ("capabilities", "call", "wf.std.now", "@FILE"),
+    ("plan", "validate", "FILE"),
+    ("artifacts", "save", "a", "FILE"),
+    ("deployments", "create", "a", "a", "--call-policy", "@FILE"),
+    ("runs", "start", "a", "--input", "@FILE"),
+    ("runs", "resume", "run_1", "--payload", "@FILE"),
+    ("--config", "FILE", "sources", "list"),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_no_command_waits_for_a_file_without_end_or_fills_the_memory_with_it(
+    tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    """Whatever a person names as a file: a pipe that nobody writes to, a folder, a device, more than is ever taken."""
+    desk(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    with (tmp_path / "huge.json").open("wb") as huge:
+        huge.truncate(2**40)
+    named = {
+        str(tmp_path / "pipe"): "a pipe that nobody writes to",
+        str(tmp_path): "Is a directory",
+        "/dev/zero": "a device, no file",
+        str(tmp_path / "huge.json"): "holds more than",
+    }
+    for path, said in named.items():
+        ended = Terminal(tmp_path).wf(*(word.replace("FILE", path) for word in command))
+        told = " ".join((ended.stdout + ended.stderr).split())
+        assert (ended.status, said in told) == (2, True), told
+
+
+def test_a_file_may_be_larger_than_what_an_agent_is_described_in(tmp_path: Path) -> None:
+    file = tmp_path / "large"
+    file.write_bytes(b"x" * 17_000_000)
+    assert len(read_file(file)) == 17_000_000
+
+
+def test_standard_input_is_read_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "MOST_BYTES", 3)
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"123")))
+    assert read_stdin() == b"123"
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"1234")))
+    with pytest.raises(InvalidArgument, match="Standard input holds more than 3 bytes"):
+        read_stdin()

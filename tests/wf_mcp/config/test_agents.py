@@ -18,7 +18,7 @@ from wf_mcp.config.agents import (
     parse_agent,
     read_agent,
 )
-from wf_mcp.config.load import parse_config
+from wf_mcp.config.load import InvalidConfig, parse_config
 
 LEAST = {"slug": "helper", "model": "openai:gpt-5.1"}
 DEFERRED = {"tool": "fetch_*", "disposition": {"tag": "defer", "reason": "out"}}
@@ -121,6 +121,12 @@ def test_a_file_that_is_none_says_so_without_its_path(tmp_path: Path) -> None:
         parse_agent("{", name="a.json")
     with pytest.raises(InvalidAgent, match="valid dictionary"):
         parse_agent("[]", name="a.json")
+
+
+def test_what_no_file_can_be_called_is_refused_at_once() -> None:
+    assert refusal(model="scripted:a\0b")[0].startswith("model: ")
+    with pytest.raises(InvalidConfig, match=r"agents\.helper\.file: "):
+        parse_config(json.dumps({"agents": {"helper": {"file": "a\0b"}}}).encode())
 
 
 def test_the_configuration_names_agents_by_their_slugs(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """A model that plays a script."""
 
 import json
+import os
 from pathlib import Path
 
 import anyio
@@ -80,6 +81,17 @@ async def test_an_answer_that_is_not_whole_is_none(tmp_path: Path, ending: str, 
     with pytest.raises(ModelFailed) as failed:
         await ScriptedModel(file).ask(asking())
     assert (failed.value.code, failed.value.retryable) == (code, retryable)
+
+
+async def test_a_script_that_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for file, told in (
+        (tmp_path / "pipe", "nobody writes to"),
+        (Path("/dev/zero"), "a device"),
+        (tmp_path, "Is a dir"),
+    ):
+        with anyio.fail_after(5), pytest.raises(ModelFailed, match=told):
+            await ScriptedModel(file).ask(asking())
 
 
 async def test_a_script_that_was_changed_is_read_again(script: Path) -> None:
