@@ -10,7 +10,7 @@ from wf_mcp.config.files import read_bounded
 from wf_mcp.errors import InvalidArgument
 
 MOST_BYTES = 256_000_000
-"""Of a file or of standard input. How much of that is taken is said elsewhere; this keeps it from filling the memory."""
+"""Of a file or of standard input. How much of that is taken is said elsewhere; this keeps the memory free."""
 
 
 def read_json(text: str, *, name: str) -> JsonValue:

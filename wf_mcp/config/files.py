@@ -12,8 +12,8 @@ def read_bounded(path: Path, *, max_bytes: int = MAX_BYTES) -> bytes:
     """Read a whole file, or what is written to a pipe until its writer ends, as a shell's `<(command)` gives one.
 
     Raises:
-        OSError: there is none, it may not be read, it holds more than `max_bytes`, or it is a folder, a device or a pipe
-            that nobody writes to. `strerror` says which.
+        OSError: there is none, it may not be read, it holds more than `max_bytes`, or it is a folder, a device or a
+            pipe that nobody writes to. `strerror` says which.
     """
     # Opening a pipe would otherwise wait for a writer, without end where there is none.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
