@@ -5,17 +5,15 @@ A repair is one transaction: it locks the row, looks again, and moves it to the 
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Final
 
 from wf_artifacts.calls.models import Waiting
 from wf_artifacts.calls.rows import call_document, read_call, read_result, result_document
+from wf_artifacts.storage.connections import Row
 from wf_artifacts.storage.database import Database, Transaction
 from wf_artifacts.storage.findings import MOVES_IT, Fault, Finding
+from wf_artifacts.storage.repairs import every_row, repairing
 from wf_artifacts.storage.rows import FIRST, examine
 from wf_core.errors import StateCorrupt
-
-_AT_ONCE: Final = 100
-"""How many rows are looked at in one go."""
 
 
 def call_faults(database: Database) -> Iterator[Fault]:
@@ -44,14 +42,11 @@ def result_faults(database: Database) -> Iterator[Fault]:
 
 def _names(database: Database, statement: str) -> Iterator[str]:
     """Give the names of all rows, while others come and go."""
-    after = FIRST
-    while True:
-        with database.reading() as transaction:
-            names = [row[0] for row in transaction.rows(statement, after=after, limit=_AT_ONCE)]
-        yield from names
-        if len(names) < _AT_ONCE:
-            return
-        after = names[-1]
+
+    def fetch(transaction: Transaction, after: str, limit: int) -> list[Row]:
+        return transaction.rows(statement, after=after, limit=limit)
+
+    return (row[0] for row in every_row(database, fetch, start=FIRST))
 
 
 def _call(transaction: Transaction, token: str) -> Waiting | None:
@@ -85,8 +80,7 @@ def _mend_call(database: Database, token: str) -> None:
 
 
 def _mend_result(database: Database, digest: str) -> None:
-    with database.writing() as transaction:
-        transaction.change("lock_repairs")
+    with repairing(database) as transaction:
         try:
             _require_result(transaction, digest)
         except StateCorrupt:
