@@ -40,7 +40,7 @@ class Continuation(Record):
     """The rule that chose it."""
     cache_key: str | None = None
     context: Any = None
-    """`wf_core.calls.continuations.ContinuationContext`, as data."""
+    """`wf_core.calls.policy.PolicyContext`, as data."""
     created_at: Time
     expires_at: Time | None = None
     """From this instant on nothing can be delivered."""

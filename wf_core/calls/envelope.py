@@ -10,17 +10,14 @@ Both are made and read here; the worker is run elsewhere.
 
 from json import JSONDecoder
 
-from wf_core.calls.continuations import ContinuationContext, context_to_json
-from wf_core.calls.policy import RunIsolated, ToolCall
-from wf_core.calls.policy_data import spec_to_json
+from wf_core.calls.policy import PolicyContext, RunIsolated, ToolCall
+from wf_core.calls.policy_data import context_to_json, spec_to_json
 from wf_core.calls.results import ToolResult, read_result, text_result
 from wf_core.errors import EnvelopeError, NotJson
 from wf_core.jsonvalue import JsonValue, loads, quote
 
 
-def build_request(
-    token: str, call: ToolCall, context: ContinuationContext, policy: RunIsolated
-) -> dict[str, JsonValue]:
+def build_request(token: str, call: ToolCall, context: PolicyContext, policy: RunIsolated) -> dict[str, JsonValue]:
     """Make what a worker reads on stdin (`jsonvalue.dumps` of it)."""
     return {
         "token": token,

@@ -24,14 +24,16 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class PolicyContext:
-    """Where a call stands, as far as it can be written down."""
+    """Where a call stands, as far as it can be written down: for a policy, for a worker, and while the call waits."""
 
     session_id: str | None = None
     run_id: str | None = None
     turn_id: str | None = None
     """The step id, in a workflow."""
+    conversation_id: str | None = None
+    """The session or run that waits for this one, else this one itself."""
     call_stack: tuple[str, ...] = ()
-    """The agent that makes the call. Who called that is a call of `parent`."""
+    """The agent, or the deployment, that makes the call. Who called that is a call of `parent`."""
     allowed_tools: tuple[str, ...] = ()
     parent: str | None = None
     """The session or run that waits for this one."""

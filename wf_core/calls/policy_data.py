@@ -156,6 +156,19 @@ def disposition_to_json(disposition: Disposition) -> dict[str, JsonValue]:
             raise InvalidPolicy([{"where": "disposition", "message": f"{type(disposition).__name__} is none."}])
 
 
+def context_to_json(context: PolicyContext) -> dict[str, JsonValue]:
+    """Write where a call stands, snake_case."""
+    return {
+        "session_id": context.session_id,
+        "run_id": context.run_id,
+        "turn_id": context.turn_id,
+        "conversation_id": context.conversation_id,
+        "call_stack": list(context.call_stack),
+        "allowed_tools": list(context.allowed_tools),
+        "parent": context.parent,
+    }
+
+
 def spec_to_json(spec: IsolationSpec) -> dict[str, JsonValue]:
     """Write where an isolated call runs, as in an isolation envelope: what is left out stays out."""
     written: dict[str, JsonValue] = {}

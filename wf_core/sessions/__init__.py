@@ -5,6 +5,7 @@ header and these events (`wf_core.codec.sessions`). A transition that raises has
 """
 
 from wf_core.sessions.calling import begin, complete, defer, expire, release
+from wf_core.sessions.context import context_of
 from wf_core.sessions.deliveries import Approved, Delivered, Delivery, Retried, awaited, check_delivery
 from wf_core.sessions.finding import call_of_token, find_call, open_calls
 from wf_core.sessions.fork import fork
@@ -65,6 +66,7 @@ __all__ = [
     "check_delivery",
     "check_history",
     "complete",
+    "context_of",
     "defer",
     "expire",
     "find_call",

@@ -23,6 +23,7 @@ from wf_core.ids import close_matches
 from wf_core.jsonvalue import JsonSchema, JsonValue, check, dumps, kind_of, loads, quote
 from wf_core.schemas import Check, compile_schema
 from wf_core.sessions.applying import require_askable
+from wf_core.sessions.context import context_of
 from wf_core.sessions.events import Answered, AskedCall, Said, Started
 from wf_core.sessions.journal import record
 from wf_core.sessions.models import AgentSnapshot, Attachment, Parent, Session, Usage, UserTurn
@@ -88,13 +89,7 @@ def answer(
     require_askable(session)
     deciding = read_policy(session.agent.policy) if policy is None else policy
     turn = f"t{len(session.turns) + 1}"
-    context = PolicyContext(
-        session_id=session.id,
-        turn_id=turn,
-        call_stack=(session.agent.slug,),
-        allowed_tools=tuple(tool.name for tool in session.agent.tools),
-        parent=None if session.parent is None else session.parent.id,
-    )
+    context = context_of(session, turn)
     taken: set[str] = set()
     asked: list[AskedCall] = []
     for index, call in enumerate(tool_calls):

@@ -12,9 +12,8 @@ import anyio
 from wf_artifacts.runs.environment import PinnedCapability, PinnedEnvironment
 from wf_artifacts.runs.models import RunRecord
 from wf_core import jsonvalue
-from wf_core.calls.continuations import ContinuationContext
 from wf_core.calls.contract import CAPABILITY_ERROR, ERROR_OUTCOME, Contract
-from wf_core.calls.policy import Disposition, RunIsolated, ToolCall, bare
+from wf_core.calls.policy import Disposition, PolicyContext, RunIsolated, ToolCall, bare
 from wf_core.calls.results import JsonContent, TextContent, ToolResult, as_text, result_to_json, text_result
 from wf_core.ids import call_token
 from wf_core.jsonvalue import JsonValue
@@ -168,7 +167,7 @@ def _request(record: RunRecord, pinned: PinnedCapability, call: Invocation, disp
             pinned.source, pinned.name, pinned.digest, hints.read_only, hints.repeatable, pinned.contract.outcomes
         ),
         disposition=disposition,
-        context=ContinuationContext(
+        context=PolicyContext(
             run_id=run_id,
             turn_id=call.step_id,
             conversation_id=run_id,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.wf_core.calls.test_continuations import CONTEXT
+from tests.wf_core.calls.test_policy_data import CONTEXT
 from wf_core.calls.envelope import build_request, read_response
 from wf_core.calls.policy import IsolationSpec, RunIsolated, ToolCall
 from wf_core.calls.results import ToolResult, json_result, text_result

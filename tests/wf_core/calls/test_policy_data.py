@@ -1,5 +1,6 @@
 """A policy as data: read in both spellings with every mistake named, matched in order, and written again."""
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -26,6 +27,7 @@ from wf_core.calls.policy_data import (
     PolicyConfig,
     PolicyRule,
     apply_policy,
+    context_to_json,
     disposition_to_json,
     read_disposition,
     read_policy,
@@ -35,6 +37,7 @@ from wf_core.errors import InvalidPolicy
 from wf_core.jsonvalue import dumps, loads
 
 HERE = PolicyContext()
+CONTEXT = PolicyContext("sess_1", "run_1", "t2", "sess_0", ("planner", "helper"), ("count", "write"), "sess_0")
 
 words = st.text(min_size=1, max_size=5)
 seconds = st.floats(min_value=0.001, max_value=1e6) | st.integers(1, 10**6)
@@ -270,3 +273,10 @@ def test_a_policy_in_python_decides_only_what_data_could() -> None:
 
     with pytest.raises(InvalidPolicy, match=r"endless\.decorators"):
         apply_policy(endless, HERE, ToolCall("a", {}))
+
+
+def test_every_field_of_a_context_is_written() -> None:
+    """It is stored as it is written: see the continuations in `tests/wf_artifacts/golden`."""
+    written = context_to_json(CONTEXT)
+    assert list(written) == [field.name for field in dataclasses.fields(PolicyContext)]
+    assert written == loads(dumps(dataclasses.asdict(CONTEXT)))

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from wf_core.calls.continuations import ContinuationContext
 from wf_core.calls.envelope import build_request
-from wf_core.calls.policy import IsolationSpec, RunIsolated, ToolCall
+from wf_core.calls.policy import IsolationSpec, PolicyContext, RunIsolated, ToolCall
 from wf_core.calls.results import ToolResult
 from wf_core.jsonvalue import JsonValue, dumps
 from wf_mcp.config import Redactor
@@ -26,7 +25,7 @@ MARK = "WF_TEST_MARK"
 def request(name: str = "ops.word_count", arguments: Mapping[str, JsonValue] | None = None) -> bytes:
     """Make the envelope that a worker is given."""
     call = ToolCall(name, dict(arguments or {}))
-    return dumps(build_request(TOKEN, call, ContinuationContext(session_id="sess_1", turn_id="t1"), RunIsolated()))
+    return dumps(build_request(TOKEN, call, PolicyContext(session_id="sess_1", turn_id="t1"), RunIsolated()))
 
 
 async def execute(

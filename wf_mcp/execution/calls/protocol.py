@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, Protocol, Self
 
-from wf_core.calls.continuations import ContinuationContext
-from wf_core.calls.policy import Disposition, ToolCall
+from wf_core.calls.policy import Disposition, PolicyContext, ToolCall
 from wf_core.calls.results import ToolResult
 from wf_core.jsonvalue import JsonValue
 from wf_core.sessions.models import ToolDefinition
@@ -49,7 +48,7 @@ class CallRequest:
     call: ToolCall
     target: Target
     disposition: Disposition
-    context: ContinuationContext
+    context: PolicyContext
     attempt: int = 1
 
     @property

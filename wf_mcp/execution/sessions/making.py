@@ -3,11 +3,10 @@
 from datetime import timedelta
 
 from wf_artifacts.calls.models import Continuation, ContinuationKind
-from wf_core.calls.continuations import ContinuationContext, context_to_json
 from wf_core.calls.policy import Disposition, RunAsync, RunIsolated, RunSync, ToolCall, bare
-from wf_core.calls.policy_data import disposition_to_json
+from wf_core.calls.policy_data import context_to_json, disposition_to_json
 from wf_core.calls.tracked import TrackedCall
-from wf_core.sessions import Session, ToolDefinition, token_of
+from wf_core.sessions import Session, ToolDefinition, context_of, token_of
 from wf_mcp.execution.calls.caching import cache_key_of
 from wf_mcp.execution.calls.durable import durable_executor
 from wf_mcp.execution.calls.protocol import CallExecutor, CallRequest, CallYield, Target
@@ -28,8 +27,6 @@ def tool_of(session: Session, call: TrackedCall) -> ToolDefinition:
 def request_of(session: Session, call: TrackedCall) -> CallRequest:
     """Say what is to be carried out."""
     tool = tool_of(session, call)
-    turn_id = call.id.rpartition(".")[0]
-    parent = session.parent
     return CallRequest(
         owner_id=session.id,
         call_id=call.id,
@@ -37,14 +34,7 @@ def request_of(session: Session, call: TrackedCall) -> CallRequest:
         call=ToolCall(call.name, call.arguments, call.provider_call_id, tool.capability),
         target=Target.of(tool),
         disposition=call.policy.disposition,
-        context=ContinuationContext(
-            session_id=session.id,
-            turn_id=turn_id,
-            conversation_id=session.id if parent is None else parent.id,
-            call_stack=(session.agent.slug,),
-            allowed_tools=tuple(tool.name for tool in session.agent.tools),
-            parent=None if parent is None else parent.id,
-        ),
+        context=context_of(session, call.id.rpartition(".")[0]),
     )
 
 

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from wf_core.calls.continuations import ContinuationContext
-from wf_core.calls.policy import Disposition, RunSync, ToolCall
+from wf_core.calls.policy import Disposition, PolicyContext, RunSync, ToolCall
 from wf_mcp.execution.calls.protocol import CallRequest, Target
 
 
@@ -18,5 +17,5 @@ def request(
         call=ToolCall(name, arguments, "", f"ops.{name}"),
         target=Target("ops", name, "digest", repeatable=repeatable),
         disposition=disposition or RunSync(),
-        context=ContinuationContext(session_id="sess_1", turn_id="t2"),
+        context=PolicyContext(session_id="sess_1", turn_id="t2"),
     )
