@@ -7,7 +7,7 @@
         │   ├── ArtifactNotFound
         │   ├── DeploymentNotFound
         │   ├── SessionNotFound
-        │   └── CallNotFound
+        │   └── CallNotFound         which is an UnknownCall of the kernel, too
         ├── DeploymentExists         the id is taken and replacing was not asked for
         ├── ArtifactInUse            a deployment still needs the artifact
         ├── RunBusy                  somebody else advances the run
@@ -29,7 +29,7 @@ Documents that cannot be read raise a `wf_core.errors.StateError`: StateCorrupt,
 
 from collections.abc import Sequence
 
-from wf_core.errors import StateError, WfError
+from wf_core.errors import StateError, UnknownCall, WfError
 
 
 class StoreError(WfError):
@@ -106,7 +106,7 @@ class SessionNotFound(NotFound):
         self.session_id = session_id
 
 
-class CallNotFound(NotFound):
+class CallNotFound(NotFound, UnknownCall):
     """No call waits under this token, or it belongs to somebody else."""
 
     code = "call_not_found"

@@ -21,6 +21,7 @@ from wf_artifacts.errors import (
     StoreFull,
     StoreUnavailable,
 )
+from wf_core.errors import UnknownCall
 
 ERRORS: list[tuple[StoreError, str]] = [
     (RunNotFound("run_1"), "run_not_found"),
@@ -49,6 +50,11 @@ def test_every_error_has_its_code_and_says_what_to_do_next(error: StoreError, co
     assert error.message.endswith(".")
     assert error.hint is not None
     assert error.hint.endswith((".", "?"))
+
+
+def test_a_call_that_is_not_stored_is_one_that_there_is_not() -> None:
+    assert isinstance(CallNotFound("call_1"), UnknownCall)
+    assert CallNotFound("call_1").code == UnknownCall.code
 
 
 def test_an_unknown_id_is_answered_with_close_ones() -> None:

@@ -10,7 +10,7 @@ from wf_artifacts.errors import CallNotFound, RunNotFound
 from wf_artifacts.runs.models import RunRecord
 from wf_core.calls.contract import ERROR_OUTCOME
 from wf_core.calls.results import read_result, result_to_json, text_result
-from wf_core.errors import CallAlreadyCompleted, CallExpired, PersonRequired, StateError, UnknownCall
+from wf_core.errors import CallAlreadyCompleted, CallExpired, PersonRequired, StateError
 from wf_core.ids import SessionId, read_call_token
 from wf_core.jsonvalue import JsonValue
 from wf_core.runtime import Settlement
@@ -30,7 +30,7 @@ async def inspect_call(app: App, *, token: str, caller: Caller = LOCAL_MODEL) ->
     """Show a call that waits: its arguments, since when, and for what.
 
     Raises:
-        UnknownCall, CallNotFound, CallAlreadyCompleted: no such call waits.
+        CallNotFound, CallAlreadyCompleted: no such call waits.
     """
     if not _is_of_run(token):
         session_id = await _session_of(app, token, caller)
@@ -59,7 +59,7 @@ async def complete_call(
     up to `wait_seconds`. A session goes on by itself if it is told to.
 
     Raises:
-        UnknownCall, CallNotFound, CallAlreadyCompleted, CallAnswered, CallExpired: no such call waits (any more).
+        CallNotFound, CallAlreadyCompleted, CallAnswered, CallExpired: no such call waits (any more).
         WrongAnswerKind: it waits for something else: an approval is no result.
         PersonRequired: only a person says what became of a call in doubt.
         InvalidResult, TooLarge: the capability cannot have given that.
@@ -223,12 +223,12 @@ async def _find(app: App, token: str, caller: Caller) -> tuple[RunRecord, str]:
     try:
         record = await app.stores.runs.load(run_id, principal=caller.principal)
     except RunNotFound as error:
-        raise _unknown(token) from error
+        raise CallNotFound(token) from error
     if call_id in (call["id"] for call in record.pending_calls):
         return record, call_id
     # Each step makes one call at most, so a run never made one with a higher number.
     if int(call_id.removeprefix("c")) > record.steps_executed:
-        raise _unknown(token)
+        raise CallNotFound(token)
     raise _ended(token, f"inspect_run(run_id={record.run_id!r}) shows where the run stands.")
 
 
@@ -237,10 +237,4 @@ def _ended(token: str, where: str) -> CallAlreadyCompleted:
         f"The call {token} does not wait for anybody: it has ended, or goes on.",
         hint=f"What was told first stays. {where}",
         details={"token": token},
-    )
-
-
-def _unknown(token: str) -> UnknownCall:
-    return UnknownCall(
-        f"There is no call {token}.", hint="list_pending names every call that waits.", details={"token": token}
     )

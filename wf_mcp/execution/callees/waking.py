@@ -10,7 +10,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from wf_artifacts.calls.models import Delivery
-from wf_artifacts.errors import CallNotFound, RunBusy
+from wf_artifacts.errors import RunBusy
 from wf_artifacts.runs.models import RunRecord
 from wf_artifacts.stores import Stores
 from wf_core.calls.contract import ERROR_OUTCOME
@@ -38,7 +38,7 @@ BUSY_SECONDS = 0.2
 
 MOST_TRIES = 300
 
-_HEARD = (CallAlreadyCompleted, CallExpired, CallNotFound, UnknownCall)
+_HEARD = (CallAlreadyCompleted, CallExpired, UnknownCall)
 """It has the answer already, or does not wait yet: then it asks itself."""
 
 

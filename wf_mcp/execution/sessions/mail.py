@@ -59,10 +59,13 @@ async def withdraw(held: HeldSession, call: TrackedCall) -> bool:
     To be done before it begins, and after it is stored that it may: an approval is used up by this.
     """
     token = call.continuation_token
-    return token is None or await held.means.continuations.close(token, now=held.means.clock.now())
+    if token is None or await held.means.continuations.close(token, now=held.means.clock.now()):
+        return True
+    # Where its continuation is gone, nobody outside can have answered, or ever will.
+    return not await _is_stored(held, token)
 
 
-async def settle(held: HeldSession, token: str, result: ToolResult, *, channel: str) -> None:
+async def settle(held: HeldSession, call: TrackedCall, token: str, result: ToolResult, *, channel: str) -> None:
     """Deliver to a call of our own as the outside would; where somebody was quicker, that stays."""
     now = held.means.clock.now()
     delivery = Delivery(
@@ -72,11 +75,14 @@ async def settle(held: HeldSession, token: str, result: ToolResult, *, channel: 
         principal=held.record.principal,
         delivered_at=now,
     )
-    await held.means.continuations.deliver(token, delivery, principal=None, now=now)
+    if await held.means.continuations.deliver(token, delivery, principal=None, now=now) == "unknown":
+        # Its continuation is gone. What is known now is not to be lost with it.
+        await announce(held, call, _kind(call))
+        await held.means.continuations.deliver(token, delivery, principal=None, now=now)
 
 
 async def complete_delivered(held: HeldSession, call: TrackedCall, token: str) -> None:
-    """Complete a ready call with what was delivered to it."""
+    """Complete a ready call with what was delivered to it, or with the news that nobody answered in time."""
     waiting = await held.means.continuations.load(token, principal=None, now=held.means.clock.now())
     if waiting.delivery is None:
         complete(held.session, call.id, text_result(NOT_ANSWERED, error=True))
@@ -95,11 +101,8 @@ async def take_over(held: HeldSession) -> None:
 
 async def restore(held: HeldSession) -> None:
     """Store the continuations of calls that wait where they are missing: the session came from elsewhere."""
-    now = held.means.clock.now()
     for token, call in open_to_outside(held.session).items():
-        try:
-            await held.means.continuations.load(token, principal=None, now=now)
-        except CallNotFound:
+        if not await _is_stored(held, token):
             await announce(held, call, _kind(call))
 
 
@@ -130,7 +133,15 @@ async def find_cached(held: HeldSession) -> None:
         key = key_of(held, call) if call.state == "deferred" else None
         result = await cached.find(key)
         if result is not None and call.continuation_token is not None:
-            await settle(held, call.continuation_token, result, channel="cache")
+            await settle(held, call, call.continuation_token, result, channel="cache")
+
+
+async def _is_stored(held: HeldSession, token: str) -> bool:
+    try:
+        await held.means.continuations.load(token, principal=None, now=held.means.clock.now())
+    except CallNotFound:
+        return False
+    return True
 
 
 async def _take(held: HeldSession, call: TrackedCall, waiting: Waiting) -> None:

@@ -120,10 +120,10 @@ class Scheduler:
                 await mail.put_off(self._held, call, ended)
         elif call.state == "ready":
             # First delivered, so that a crash finds it, and who was quicker is heard.
-            await mail.settle(self._held, flight.token, ended.result, channel="callee")
+            await mail.settle(self._held, call, flight.token, ended.result, channel="callee")
             await mail.complete_delivered(self._held, call, flight.token)
         elif call.state == "deferred" and ended.code is None:
-            await mail.settle(self._held, flight.token, ended.result, channel="callee")
+            await mail.settle(self._held, call, flight.token, ended.result, channel="callee")
             await mail.collect(self._held)
 
     def release_isolated(self) -> None:

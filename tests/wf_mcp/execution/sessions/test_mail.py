@@ -6,13 +6,24 @@ from typing import Any
 
 import pytest
 
-from tests.wf_mcp.execution.sessions.workplace import agent, calling, result_of, resumed, saying, started, tokens, told
+from tests.wf_mcp.execution.sessions.workplace import (
+    agent,
+    calling,
+    result_of,
+    resumed,
+    saying,
+    started,
+    tokens,
+    told,
+    tool,
+)
 from tests.wf_mcp.scripted import ScriptedSource, opened
 from wf_artifacts.stores import open_stores
 from wf_core.calls.results import result_to_json, text_result
 from wf_core.sessions import Approved, defer, open_calls, wake_session
 from wf_mcp.execution.sessions import mail
 from wf_mcp.execution.sessions.loading import Sessions
+from wf_mcp.sources.protocol import CallDeferred
 
 pytestmark = pytest.mark.anyio
 
@@ -97,3 +108,41 @@ async def test_a_call_is_withdrawn_from_the_outside_unless_somebody_has_answered
         assert await mail.collect(held)
         assert [call.state for call in calls] == ["completed", "deferred"]
         assert not await mail.collect(held)
+
+
+async def test_an_approved_call_whose_continuation_is_gone_is_made_once(tmp_path: Path) -> None:
+    """Nobody outside can answer it any more: the session's own word, that it may be made, is what counts."""
+    ops = ScriptedSource()
+    async with opened(ops) as app:
+        session = await started(app, agent(tmp_path, [calling("echo"), saying("")], "echo", rules={"echo": ASK}))
+        (asked,) = (await resumed(app, session)).pending
+        sessions = Sessions(app.sessions.means)
+        held, _ = await sessions.hold(session)
+        wake_session(held.session, [(asked.token, Approved())])
+        await held.rest()
+        await held.leave()
+        await app.stores.continuations.delete_of(session)
+        (said,) = told(await resumed(app, session))
+    assert said.startswith("echo: ")
+    assert len(ops.calls) == 1
+
+
+async def test_what_a_callee_answers_is_not_lost_with_the_continuation(tmp_path: Path) -> None:
+    """Both where the callee answers at once, and where it had put the call off."""
+    answers: list[Any] = [{"result": "at once"}, CallDeferred("it waits"), {"result": "later"}]
+
+    async def callee(given: dict[str, Any]) -> Any:
+        await app.stores.continuations.delete_of(session)
+        answer = answers.pop(0)
+        if isinstance(answer, CallDeferred):
+            raise answer
+        return answer
+
+    source = ScriptedSource("agents", acts={"helper": callee}, kind="agents")
+    async with opened(source) as app:
+        script = [calling("helper"), calling("helper"), saying("")]
+        session = await started(app, agent(tmp_path, script, tool("helper", source="agents")))
+        first = await resumed(app, session)
+        assert told(first, 2) == ["helper: at once"]
+        assert [call.state for call in first.pending] == ["deferred"]
+        assert told(await resumed(app, session)) == ["helper: later"]
