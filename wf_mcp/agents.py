@@ -106,7 +106,9 @@ class Agent:
             "maxTurns": self.max_turns,
             "runner": None if self.runner_config is None else dict(self.runner_config),
         }
-        return read_agent(document, name=f"the agent {self.slug!r}")
+        # A runner or a policy in Python may make up for what the data leaves open.
+        as_data = self.runner is None and self.call_policy is None
+        return read_agent(document, name=f"the agent {self.slug!r}", checks_isolation=as_data)
 
     @property
     def origin(self) -> dict[str, JsonValue]:

@@ -1,6 +1,7 @@
 """Agents in Python."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,19 @@ def test_an_agent_from_a_file_is_what_the_file_says(tmp_path: Path) -> None:
     assert agent.definition() == load_agent(file)
     assert agent.yield_strategy == YieldStrategy("yieldOnTimeout", 5)
     assert (agent.folder, agent.origin) == (tmp_path, {"file": str(file)})
+
+
+def test_a_runner_or_a_policy_in_python_may_make_up_for_what_the_data_leaves_open() -> None:
+    nowhere = replace(
+        PLAIN,
+        runner_config={"sandbox": "container"},
+        tool_call_policy_config={"default": {"tag": "runIsolated", "spec": {"sandbox": "http"}}},
+    )
+    with pytest.raises(InvalidAgent, match="url is missing, which http needs"):
+        nowhere.definition()
+    runner = open_runner(None, folder=Path(), redactor=Redactor())
+    for agent in (with_runner(nowhere, runner), with_call_policy(nowhere, policy)):
+        assert agent.definition().runner == {"sandbox": "container"}
 
 
 def test_a_field_that_no_file_may_hold_is_named() -> None:

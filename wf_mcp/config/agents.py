@@ -8,9 +8,9 @@ Owns the record and its file. Resolving the tools and pinning all of it to a ses
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Self, cast
+from typing import Annotated, Any, cast
 
-from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, ValidationError, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, ValidationError
 from pydantic.alias_generators import to_camel
 
 from wf_core.calls.policy_data import read_policy
@@ -100,14 +100,6 @@ class AgentFile(ConfigRecord):
     runner: Annotated[dict[str, Any], AfterValidator(_check_runner)] | None = None
     """Where isolated calls run, as `wf_mcp.config.runners` reads it."""
 
-    @model_validator(mode="after")
-    def _says_where_isolated_calls_run(self) -> Self:
-        runner, policy = read_runner(self.runner or {}), read_policy(self.tool_call_policy_config)
-        faults = isolation_faults(policy, runner, where="toolCallPolicyConfig")
-        if faults:
-            raise ValueError("; ".join(f"{place}: {message}" for place, message in faults))
-        return self
-
 
 def load_agent(file: Path) -> AgentFile:
     """Read an agent file.
@@ -138,19 +130,29 @@ def parse_agent(data: bytes | str, *, name: str) -> AgentFile:
         ) from exc
 
 
-def read_agent(document: object, *, name: str) -> AgentFile:
+def read_agent(document: object, *, name: str, checks_isolation: bool = True) -> AgentFile:
     """Read the document of an agent; `name` is what messages call it.
+
+    `checks_isolation` says whether its policy and its runner together have to say where isolated calls run.
 
     Raises:
         InvalidAgent: as for `load_agent`.
     """
     try:
-        return AgentFile.model_validate(document)
+        agent = AgentFile.model_validate(document)
     except ValidationError as exc:
-        faults = problems(exc, _known_keys)
-        raise InvalidAgent(
-            f"{name}: " + "; ".join(faults) + ".", hint="docs/agents.md shows every key.", details={"problems": faults}
-        ) from None
+        raise _invalid(name, problems(exc, _known_keys)) from None
+    if checks_isolation:
+        runner, policy = read_runner(agent.runner or {}), read_policy(agent.tool_call_policy_config)
+        faults = isolation_faults(policy, runner, where="toolCallPolicyConfig")
+        if faults:
+            raise _invalid(name, [f"{place}: {fault}" for place, fault in faults])
+    return agent
+
+
+def _invalid(name: str, faults: list[str]) -> InvalidAgent:
+    told = "; ".join(faults)
+    return InvalidAgent(f"{name}: {told}.", hint="docs/agents.md shows every key.", details={"problems": faults})
 
 
 def configured_file(config: Config, slug: str) -> Path:
