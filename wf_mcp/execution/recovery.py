@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import NoReturn
 
 import anyio
@@ -26,8 +26,13 @@ MOST_ATTEMPTS = 4
 """How often one server tries to go on with one run unasked. Looking at the run tries it again."""
 
 
-async def keep_taking_over(runs: RunDriver, store: RunStore) -> NoReturn:
-    """Take abandoned runs over, now and again, for as long as a server serves. What goes wrong is logged."""
+async def keep_taking_over(
+    runs: RunDriver, store: RunStore, end_callees: Callable[[], Awaitable[None]] | None = None
+) -> NoReturn:
+    """Take abandoned runs over, now and again, for as long as a server serves. What goes wrong is logged.
+
+    `end_callees` ends what was called and is not wanted any more: its caller's process may have died before that.
+    """
     attempts: Counter[RunId] = Counter()
     await anyio.sleep(FIRST_LOOK_SECONDS)
     while True:
@@ -38,6 +43,11 @@ async def keep_taking_over(runs: RunDriver, store: RunStore) -> NoReturn:
         else:
             attempts.update(found)
             await take_over(runs, found)
+        if end_callees is not None:
+            try:
+                await end_callees()
+            except WfError as error:
+                logger.warning("Callees that nobody waits for cannot be looked for: %s", error)
         await anyio.sleep(LOOK_SECONDS)
 
 

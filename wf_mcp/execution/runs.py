@@ -72,7 +72,7 @@ class RunDriver:
         self._tasks = tasks
         self._random_bits = random_bits
         self._live: dict[RunId, LiveRun] = {}
-        self.on_stop: Callable[[RunRecord], None] | None = None
+        self.on_stop: Callable[[RunRecord, PinnedEnvironment], None] | None = None
         """Told of each run that has stopped here, once it is stored and free."""
         self._turns: WeakValueDictionary[RunId, anyio.Lock] = WeakValueDictionary()
 
@@ -283,11 +283,14 @@ class RunDriver:
     async def _cancel_at_rest(self, run_id: RunId, reason: str | None) -> None:
         async with self._claim(run_id) as claim:
             record, environment = await self._read(run_id)
+            if record.status in FINAL:
+                return
             journal = await load(self._means, claim, record, environment, pins.pinned_contracts(environment))
             if journal.run.status not in FINAL:
                 journal.apply(Cancel(self._means.clock.now(), reason))
-            if record.status not in FINAL:
-                await journal.commit(journal.run.status)
+            await journal.commit(journal.run.status)
+        if self.on_stop is not None:
+            self.on_stop(journal.record, journal.environment)
 
     def _turn(self, run_id: RunId) -> anyio.Lock:
         """Let the answers to one run, and wishes to end it, come one after another."""
@@ -333,7 +336,7 @@ class RunDriver:
         del self._live[live.run_id]
         live.end()
         if fault is None and self.on_stop is not None:
-            self.on_stop(live.journal.record)
+            self.on_stop(live.journal.record, live.journal.environment)
 
 
 def _first(group: ExceptionGroup[WfError]) -> WfError:

@@ -176,6 +176,8 @@ async def _settle(
         await app.runs.expire(record.run_id)
         raise
     await app.runs.wait(handle, seconds=wait_seconds, progress=progress)
+    if waiting.awaits == "callee" and app.callees is not None:
+        await app.callees.ending.callees_of(record.run_id)
     return await summaries.summarize(app, await app.stores.runs.load(record.run_id, principal=caller.principal))
 
 

@@ -27,6 +27,8 @@ async def recover_runs(app: App, *, run_id: str | None = None, caller: Caller = 
         if run_id is None
         else [(await app.stores.runs.load(RunId(run_id), principal=caller.principal)).run_id]
     )
+    if app.callees is not None and run_id is None:
+        await app.callees.ending.all_callees()
     left = {run: reason.message for run, reason in (await take_over(app.runs, found)).items()}
     rows: list[RecoveredRun] = []
     for run in found:

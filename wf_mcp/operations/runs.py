@@ -199,6 +199,9 @@ async def list_runs(
 async def cancel_run(app: App, *, run_id: str, reason: str | None = None, caller: Caller = LOCAL_MODEL) -> RunSummary:
     """End a run for good; calls under way are told to stop. A run that is over stays as it is.
 
+    So are the agents and workflows that it called and that have not ended. Where another process is at one of them,
+    they are ended a little later.
+
     Raises:
         RunNotFound, StoreFull: nothing was changed.
         RunBusy: another process advances the run; nothing was changed.
@@ -207,6 +210,8 @@ async def cancel_run(app: App, *, run_id: str, reason: str | None = None, caller
     if record.status not in FINAL:
         storable(app, "reason", reason)
         await app.runs.cancel(record.run_id, reason=None if reason is None else app.redactor.text(reason))
+    if app.callees is not None:
+        await app.callees.ending.callees_of(record.run_id)
     return await _summary(app, record.run_id, caller)
 
 

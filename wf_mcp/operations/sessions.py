@@ -1,9 +1,12 @@
 """Agent sessions: start, advance, look at, end."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from wf_artifacts.errors import SessionBusy
 from wf_artifacts.sessions.models import SessionStatus
+from wf_core.errors import StateError
 from wf_core.ids import SessionId
 from wf_core.jsonvalue import JsonValue
 from wf_core.sessions import Attachment
@@ -181,7 +184,7 @@ async def fork_session(app: App, *, session_id: str, caller: Caller = LOCAL_MODE
 
 
 async def delete_session(app: App, *, session_id: str, caller: Caller = LOCAL_MODEL) -> DeletedSession:
-    """Delete a session with everything that is kept of it, the calls that wait included.
+    """Delete a session with everything that is kept of it, the calls that wait included. Its callees are ended.
 
     Raises:
         SessionNotFound, SessionBusy, StoreUnavailable: nothing was deleted.
@@ -190,9 +193,21 @@ async def delete_session(app: App, *, session_id: str, caller: Caller = LOCAL_MO
     record = await app.stores.sessions.load_record(SessionId(session_id), principal=caller.principal)
     if record.parent is not None and await is_awaited(app.stores, record):
         raise SessionInUse(record.session_id, record.parent.kind, record.parent.id)
+    if record.pending and app.callees is not None:
+        await _leave_callees(app, record.session_id)
     await app.stores.sessions.delete(record.session_id)
     await app.stores.continuations.delete_of(record.session_id)
     return DeletedSession(session_id=record.session_id)
+
+
+async def _leave_callees(app: App, session_id: SessionId) -> None:
+    """End what a session called before it is deleted, and the session first: nobody could tell whose they were."""
+    if await app.stores.sessions.is_claimed(session_id):
+        raise SessionBusy(session_id)
+    with suppress(StateError):  # what cannot be read may still be deleted
+        await app.sessions.end(session_id, {"code": "cancelled", "message": "The session is being deleted."})
+    if app.callees is not None:
+        await app.callees.ending.callees_of(session_id)
 
 
 async def _waited(app: App, handle: SessionHandle, seconds: float, caller: Caller) -> SessionSummary:

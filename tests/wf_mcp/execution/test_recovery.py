@@ -246,3 +246,23 @@ async def test_a_run_that_cannot_be_taken_over_is_not_tried_for_ever(
             with anyio.fail_after(5):
                 await looked.often.wait()
     assert tried == [run_id] * recovery.MOST_ATTEMPTS
+
+
+async def test_callees_that_nobody_waits_for_are_ended_at_every_look_whatever_goes_wrong_at_one(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recovery, "FIRST_LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(recovery, "LOOK_SECONDS", 0.0)
+    looked, often = list[int](), anyio.Event()
+
+    async def end_callees() -> None:
+        looked.append(len(looked))
+        if len(looked) == 3:
+            often.set()
+        raise StoreUnavailable("the runs", "the disk stumbled")
+
+    async with opened(source(READS), stores=stores) as app, anyio.create_task_group() as tasks:
+        tasks.start_soon(keep_taking_over, app.runs, stores.runs, end_callees)
+        with anyio.fail_after(5):
+            await often.wait()
+        tasks.cancel_scope.cancel()

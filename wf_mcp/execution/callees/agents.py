@@ -20,7 +20,7 @@ from wf_core.sessions import Parent
 from wf_mcp.config import Config
 from wf_mcp.config.agents import configured_file, find_agent
 from wf_mcp.execution.agents import pin_agent
-from wf_mcp.execution.callees.family import owner_of, require_shallow
+from wf_mcp.execution.callees.family import AGENTS, owner_of, require_shallow
 from wf_mcp.execution.sessions.driver import SessionDriver
 from wf_mcp.execution.sessions.errors import SessionBlocked
 from wf_mcp.execution.sessions.views import SessionView
@@ -34,8 +34,6 @@ from wf_mcp.sources.protocol import (
     SourceStatus,
 )
 from wf_mcp.sources.registry import SourceRegistry
-
-AGENTS = "agents"
 
 MOST_NAMED = 3
 """Calls that the reason of a wait names."""
@@ -86,6 +84,7 @@ class AgentsSource:
         if not isinstance(prompt, str):
             raise CallFailed("input_invalid", "`prompt` is no text.", executed=False)
         session_id = derived_session_id(context.run_id, context.idempotency_key, self._sessions.means.clock.now())
+        asked = self._sessions.is_asked_for(context.run_id)
         try:
             record = await self._stores.sessions.load_record(session_id)
         except SessionNotFound:
@@ -93,8 +92,10 @@ class AgentsSource:
         else:
             if record.status in {"answered", "failed"}:
                 return _answer(await self._sessions.view(session_id))
+            if not (record.auto or asked):
+                raise CallDeferred(f"the session {session_id} is paused")
         try:
-            await self._sessions.wait(await self._sessions.resume(session_id))
+            await self._sessions.wait(await self._sessions.resume(session_id, asked=asked))
         except (SessionBusy, SessionBlocked) as error:
             raise CallDeferred(f"the session {session_id}: {error.message}") from error
         except WfError as error:

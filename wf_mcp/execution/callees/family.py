@@ -9,6 +9,9 @@ from wf_core.calls.capability import CallContext, idempotency_key
 from wf_core.ids import RunId, SessionId, derived_session_id, is_run_id, is_session_id
 from wf_mcp.sources.protocol import CallFailed
 
+AGENTS = "agents"
+WORKFLOWS = "workflows"
+
 DEEPEST = 8
 """Sessions and runs inside each other, the outermost included."""
 

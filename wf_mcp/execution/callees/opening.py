@@ -4,9 +4,10 @@ from anyio.abc import TaskGroup
 
 from wf_artifacts.stores import Stores
 from wf_mcp.config import Config, Redactor
-from wf_mcp.execution.callees.agents import AGENTS, AgentsSource
+from wf_mcp.execution.callees.agents import AgentsSource
+from wf_mcp.execution.callees.family import AGENTS, WORKFLOWS
 from wf_mcp.execution.callees.waking import Callees
-from wf_mcp.execution.callees.workflows import WORKFLOWS, WorkflowsSource
+from wf_mcp.execution.callees.workflows import WorkflowsSource
 from wf_mcp.execution.means import Means
 from wf_mcp.execution.runs import RunDriver
 from wf_mcp.execution.sessions.driver import SessionDriver

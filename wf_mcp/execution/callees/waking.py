@@ -11,6 +11,7 @@ from anyio.abc import TaskGroup
 
 from wf_artifacts.calls.models import Delivery
 from wf_artifacts.errors import RunBusy
+from wf_artifacts.runs.environment import PinnedEnvironment
 from wf_artifacts.runs.models import RunRecord
 from wf_artifacts.stores import Stores
 from wf_core.calls.contract import ERROR_OUTCOME
@@ -22,7 +23,8 @@ from wf_core.jsonvalue import JsonValue
 from wf_core.runtime import Invocation, Settlement
 from wf_core.sessions import Parent
 from wf_core.state import FINAL, Pending
-from wf_mcp.execution.callees.family import caller_of
+from wf_mcp.execution.callees.ending import Ending
+from wf_mcp.execution.callees.family import AGENTS, WORKFLOWS, caller_of
 from wf_mcp.execution.callees.workflows import answer
 from wf_mcp.execution.calls.rendering import answered
 from wf_mcp.execution.invoke import invoke
@@ -55,6 +57,8 @@ class Callees:
         self._tasks = tasks
         self._under_way = 0
         self._idle = anyio.Event()
+        self.ending = Ending(stores, runs, sessions)
+        """Ends what nobody waits for any more."""
 
     async def finish(self) -> None:
         """Wait until everybody has heard who is to hear, and the runs that go on because of it have stopped."""
@@ -62,15 +66,19 @@ class Callees:
             self._idle = anyio.Event()
             await self._idle.wait()
 
-    def stopped(self, record: RunRecord) -> None:
+    def stopped(self, record: RunRecord, environment: PinnedEnvironment) -> None:
         """Note that a run has stopped here: its caller is to hear of its end, or it asks its own callees once more.
 
-        A callee may have ended after it put the call off, and before the run came to wait for it.
+        A callee may have ended after it put the call off, and before the run came to wait for it. Those of a run that
+        did not come to its own end are not wanted any more.
         """
         if record.status in FINAL:
             caller = caller_of(record.idempotency_key)
             if caller is not None:
                 self._spawn(partial(self._tell, *caller, answer(record)))
+            calls = any(pinned.source in {AGENTS, WORKFLOWS} for pinned in environment.capabilities.values())
+            if calls and record.status != "completed":
+                self._spawn(partial(self.ending.callees_of_soon, record.run_id))
         elif waits_for_callees(record):
             self._spawn(partial(self.ask, record.run_id))
 

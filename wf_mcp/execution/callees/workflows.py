@@ -20,12 +20,10 @@ from wf_core.ids import DeploymentId
 from wf_core.jsonvalue import JsonSchema, JsonValue
 from wf_mcp.errors import RunBlocked
 from wf_mcp.execution import pins
-from wf_mcp.execution.callees.family import owner_of, require_shallow
+from wf_mcp.execution.callees.family import WORKFLOWS, owner_of, require_shallow
 from wf_mcp.execution.runs import Handle, RunDriver
 from wf_mcp.sources.protocol import CallDeferred, CallFailed, CallResult, SourceKind, SourceStatus, SourceUnavailable
 from wf_mcp.sources.registry import SourceRegistry
-
-WORKFLOWS = "workflows"
 
 PAGE = 100
 

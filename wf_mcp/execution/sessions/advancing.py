@@ -6,7 +6,7 @@ calls are begun when is `scheduling`; which sessions are advanced, and who may a
 """
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import anyio
@@ -16,7 +16,8 @@ from wf_core.calls.results import ToolResult, json_result, text_result
 from wf_core.sessions import Action, AskModel, Parent, RunCalls, Stop, Wait, answer, hold, next_action, say
 from wf_mcp.errors import describe as describe_error
 from wf_mcp.execution.sessions import mail
-from wf_mcp.execution.sessions.live import CallEnded, Event, LiveSession, ModelSpoke, Poked, UserSpoke
+from wf_mcp.execution.sessions.ending import end
+from wf_mcp.execution.sessions.live import CallEnded, EndAsked, Event, LiveSession, ModelSpoke, Poked, UserSpoke
 from wf_mcp.execution.sessions.means import SessionMeans
 from wf_mcp.execution.sessions.scheduling import Scheduler
 from wf_mcp.llm.protocol import ModelAnswer, ModelFailed, ModelProvider, ModelRequest
@@ -59,13 +60,18 @@ class _Advancing:
         self._model: ModelProvider | None = None
         self._error: dict[str, Any] | None = None
         """Why the model did not answer."""
+        self._unwanted: Mapping[str, str] | None = None
+        """Why nobody wants the session's answer any more."""
         self._words: list[UserSpoke] = []
         """Taken, and to be acknowledged once they are stored."""
         self._looks_at = 0.0
         """When it is looked for deliveries again."""
 
     async def drive(self) -> None:
-        """Advance the session until there is nothing more to do, and store that it rests."""
+        """Advance the session until there is nothing more to do, and store that it rests.
+
+        One that nobody wants any more is ended where it stands; its calls in flight are told to stop after that.
+        """
         await self._begin()
         while True:
             action = next_action(self._session)
@@ -80,6 +86,10 @@ class _Advancing:
             await self._flush()
             for event in await self._events(action):
                 await self._take(event)
+            if self._unwanted is not None:
+                await end(self._held, self._unwanted)
+                self._acknowledge()
+                return
         await self._rest(action)
 
     async def _begin(self) -> None:
@@ -156,6 +166,8 @@ class _Advancing:
                 self._error = None
             case Poked():
                 await self._look()
+            case EndAsked(error):
+                self._unwanted = error
 
     def _take_answer(self, said: ModelAnswer | ModelFailed) -> None:
         if isinstance(said, ModelFailed):

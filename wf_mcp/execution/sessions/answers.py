@@ -1,10 +1,11 @@
 """What the outside delivers to a call that waits: which kinds of answer fit, and who may give them."""
 
 import logging
+from datetime import datetime
 
 from wf_artifacts.calls.models import Continuation, ContinuationKind, Delivery, DeliveryKind
 from wf_artifacts.errors import CallNotFound
-from wf_core.calls.results import read_result
+from wf_core.calls.results import ToolResult, read_result, result_to_json
 from wf_core.errors import PersonRequired, WrongAnswerKind
 from wf_mcp.execution.sessions.errors import CallAnswered, CallExpired
 from wf_mcp.execution.sessions.means import SessionMeans
@@ -29,6 +30,13 @@ _WAITS_FOR: dict[ContinuationKind, str] = {
 }
 
 _PERSONS: frozenset[ContinuationKind] = frozenset({"approval", "in_doubt"})
+
+
+def delivery_of(result: ToolResult, *, channel: str, principal: str, now: datetime) -> Delivery:
+    """Give what it takes to deliver a result."""
+    return Delivery(
+        kind="result", result=result_to_json(result), channel=channel, principal=principal, delivered_at=now
+    )
 
 
 async def deliver(means: SessionMeans, token: str, delivery: Delivery, *, principal: str | None, by_model: bool) -> str:

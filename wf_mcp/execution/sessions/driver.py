@@ -5,7 +5,7 @@ holder of its claim advances it; the claim is taken here, and given back when it
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -16,18 +16,19 @@ from anyio.abc import TaskGroup
 
 from wf_artifacts.calls.models import Delivery
 from wf_artifacts.errors import CallNotFound, SessionBusy, SessionExists, SessionNotFound
-from wf_artifacts.sessions.models import SessionParent, SessionRecord
-from wf_core.calls.results import ToolResult, result_to_json
-from wf_core.codec.sessions import dump_header
+from wf_artifacts.sessions.rules import ENDED
+from wf_core.calls.results import ToolResult
 from wf_core.errors import WfError
 from wf_core.ids import SessionId, is_session_id
 from wf_core.ids import session_id as new_session_id
-from wf_core.sessions import AgentSnapshot, Attachment, Parent, Stop, next_action, open_calls, say, start
+from wf_core.sessions import AgentSnapshot, Attachment, Parent, Stop, next_action, open_calls, say
 from wf_mcp.execution.changes import Changes
 from wf_mcp.execution.owned import ShuttingDown, owned
 from wf_mcp.execution.sessions import mail
 from wf_mcp.execution.sessions.advancing import TellParent, advance
-from wf_mcp.execution.sessions.answers import deliver
+from wf_mcp.execution.sessions.answers import deliver, delivery_of
+from wf_mcp.execution.sessions.creating import store_new
+from wf_mcp.execution.sessions.ending import end
 from wf_mcp.execution.sessions.errors import (
     CallAnswered,
     CallExpired,
@@ -38,7 +39,7 @@ from wf_mcp.execution.sessions.errors import (
 from wf_mcp.execution.sessions.forking import store_fork
 from wf_mcp.execution.sessions.going import Going
 from wf_mcp.execution.sessions.held import HeldSession
-from wf_mcp.execution.sessions.live import Goal, LiveSession, Poked
+from wf_mcp.execution.sessions.live import EndAsked, LiveSession, Poked, Wish
 from wf_mcp.execution.sessions.loading import Sessions
 from wf_mcp.execution.sessions.making import is_isolated, runner_of
 from wf_mcp.execution.sessions.means import SessionMeans
@@ -59,29 +60,12 @@ class SessionHandle:
     """None where this process does not advance it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Wish:
-    """What somebody wants of a session."""
-
-    goal: Goal
-    prompt: str | None = None
-    attachments: Sequence[Attachment] = ()
-    auto: bool | None = None
-    principal: str | None = None
-    asks_again: bool = False
-    """Whether callees that put their calls off are asked again."""
-
-    @property
-    def says(self) -> bool:
-        return self.prompt is not None or bool(self.attachments)
-
-
 class SessionDriver:
     """Starts, resumes and advances sessions in tasks of the application, and takes what the outside delivers."""
 
     def __init__(self, means: SessionMeans, tasks: TaskGroup) -> None:
         self.means = means
-        self.going = Going(means, tasks, lambda session_id: self._serve(session_id, _Wish("end")))
+        self.going = Going(means, tasks, lambda session_id: self._serve(session_id, Wish("end")))
         """Which sessions go on by themselves."""
         self.doors: dict[str, TellParent] = {"session": self._tell_session}
         """How the answer of a session is told to who waits for it, by its kind."""
@@ -105,6 +89,11 @@ class SessionDriver:
         """Tell whether this process advances a session right now."""
         return session_id in self._live
 
+    def is_asked_for(self, session_id: str) -> bool:
+        """Tell whether this process advances a session because somebody said so, not by itself."""
+        live = self._live.get(SessionId(session_id))
+        return live is not None and live.asked
+
     async def create(
         self,
         agent: AgentSnapshot,
@@ -123,33 +112,16 @@ class SessionDriver:
         Raises:
             InvalidPolicy, StoreFull, StoreUnavailable: no session was created.
         """
-        now = self.means.clock.now()
-        named = session_id or new_session_id(now, self.means.random_bits())
-        seed = f"{self.means.random_bits():032x}"
-        session = start(id=named, seed=seed, agent=agent, query=query, attachments=attachments, parent=parent)
-        record = SessionRecord(
-            session_id=named,
-            principal=principal,
-            agent=agent.slug,
-            status="ready",
-            turns=len(session.turns),
-            position=session.position,
-            auto=auto,
-            parent=None if parent is None else SessionParent(kind=parent.kind, id=parent.id),
-            created_at=now,
-            updated_at=now,
-        )
+        named = session_id or new_session_id(self.means.clock.now(), self.means.random_bits())
 
         async def create() -> SessionHandle:
-            events = session.take_events()
             try:
-                claim = await self.means.sessions.create(record, dump_header(session), events)
+                held = await store_new(self.means, named, agent, query, attachments, principal, parent, auto=auto)
             except SessionExists:
                 if session_id is None:
                     raise
                 await self.means.sessions.load_record(named, principal=principal)
                 return self.handle(named)
-            held = HeldSession(self.means, claim, session, record, size=sum(map(len, events)))
             await held.leave()
             self._sessions.remember(held)
             self.changes.tell(named)
@@ -180,7 +152,8 @@ class SessionDriver:
         Raises:
             SessionNotFound, SessionBusy, SessionBlocked, StateError, StoreFull, StoreUnavailable: nothing was done.
         """
-        return await self._want(session_id, _Wish("step", auto=auto, principal=principal, asks_again=True))
+        asked = auto is not False  # to pause a session is to go on with nothing below it that is paused
+        return await self._want(session_id, Wish("step", auto=auto, principal=principal, asked=asked, asks_again=True))
 
     async def resume(
         self,
@@ -190,16 +163,18 @@ class SessionDriver:
         attachments: Sequence[Attachment] = (),
         auto: bool | None = None,
         principal: str | None = None,
+        asked: bool = True,
     ) -> SessionHandle:
         """Take what was delivered, and what the user says, and go on to the answer or to where it waits.
 
         What the user says is stored when this returns. `auto` says whether servers go on by themselves from now on.
-        Of a session that this process advances already, the words are taken while its calls go on.
+        Of a session that this process advances already, the words are taken while its calls go on. `asked` is whether
+        somebody wants that of this session, or it goes on by itself.
 
         Raises:
             SessionNotFound, SessionBusy, SessionBlocked, StateError, StoreFull, StoreUnavailable: nothing was done.
         """
-        wish = _Wish("end", prompt, tuple(attachments), auto, principal, asks_again=True)
+        wish = Wish("end", prompt, tuple(attachments), auto, principal, asked=asked, asks_again=True)
         return await self._want(session_id, wish)
 
     async def run_isolated(self, session_id: SessionId, *, principal: str | None = None) -> SessionHandle:
@@ -209,7 +184,7 @@ class SessionDriver:
             RunnerMissing: there are such calls, and nobody here to make them.
             SessionNotFound, SessionBusy, SessionBlocked, StateError, StoreFull, StoreUnavailable: nothing was done.
         """
-        return await self._want(session_id, _Wish("isolated", principal=principal))
+        return await self._want(session_id, Wish("isolated", principal=principal))
 
     async def take_over(self, session_id: SessionId) -> SessionHandle:
         """Take over a session whose process is gone: go on with it if it says so, else put it to rest.
@@ -218,7 +193,29 @@ class SessionDriver:
             SessionNotFound, SessionBusy, SessionBlocked, StateError, StoreFull, StoreUnavailable: nothing was done.
         """
         record = await self.means.sessions.load_record(session_id)
-        return await self._want(session_id, _Wish("end" if record.auto else "rest", asks_again=record.auto))
+        return await self._want(session_id, Wish("end" if record.auto else "rest", asks_again=record.auto))
+
+    async def end(self, session_id: SessionId, error: Mapping[str, str]) -> None:
+        """End a session for good, whatever it is doing or waits for. One that has ended stays as it is.
+
+        Calls in flight are told to stop. `error` says why: `code` and `message`.
+
+        Raises:
+            SessionNotFound, SessionBusy, StateError, StoreFull, StoreUnavailable: it is as it was last stored.
+        """
+
+        async def act() -> None:
+            while True:
+                async with self._turn(session_id):
+                    live = self._live.get(session_id)
+                    if live is None:
+                        return await self._end_at_rest(session_id, error)
+                live.post(EndAsked(error))
+                await live.wait()
+                if live.fault:
+                    raise live.fault
+
+        await owned(self._tasks, act)
 
     async def poke(self, session_id: SessionId) -> None:
         """Say that something was delivered to a session: who advances it here takes it at once, else it may go on."""
@@ -272,10 +269,10 @@ class SessionDriver:
         if handle.live is not None and handle.live.fault is not None:
             raise handle.live.fault
 
-    async def _want(self, session_id: SessionId, wish: _Wish) -> SessionHandle:
+    async def _want(self, session_id: SessionId, wish: Wish) -> SessionHandle:
         return await owned(self._tasks, partial(self._serve, session_id, wish))
 
-    async def _serve(self, session_id: SessionId, wish: _Wish) -> SessionHandle:
+    async def _serve(self, session_id: SessionId, wish: Wish) -> SessionHandle:
         while True:
             async with self._turn(session_id):
                 live = self._live.get(session_id)
@@ -288,6 +285,7 @@ class SessionDriver:
             if wish.goal in {"step", "isolated"}:
                 raise SessionBusy(session_id)
             if live.goal == "end":
+                live.asked = live.asked or wish.asked
                 if not wish.says:
                     live.post(Poked())
                     return SessionHandle(session_id, live)
@@ -297,7 +295,7 @@ class SessionDriver:
                     raise live.fault
             await live.wait()
 
-    async def _serve_at_rest(self, session_id: SessionId, wish: _Wish) -> SessionHandle:
+    async def _serve_at_rest(self, session_id: SessionId, wish: Wish) -> SessionHandle:
         held, anew = await self._sessions.hold(session_id, principal=wish.principal)
         launched = False
         try:
@@ -309,7 +307,16 @@ class SessionDriver:
                 await held.leave()
         return self.handle(session_id)
 
-    async def _prepare(self, held: HeldSession, wish: _Wish, *, anew: bool) -> None:
+    async def _end_at_rest(self, session_id: SessionId, error: Mapping[str, str]) -> None:
+        held, _ = await self._sessions.hold(session_id)
+        try:
+            if held.record.status not in ENDED:
+                await mail.take_over(held)
+                await end(held, error)
+        finally:
+            await held.leave()
+
+    async def _prepare(self, held: HeldSession, wish: Wish, *, anew: bool) -> None:
         """Make a held session ready to go on, and store what was asked for."""
         if wish.goal != "rest" and (wish.says or await self._has_more_to_do(held)):
             missing = await self.means.missing(held.session.agent)
@@ -340,8 +347,8 @@ class SessionDriver:
         """Let wishes for one session come one after another."""
         return self._turns.setdefault(session_id, anyio.Lock())
 
-    def _launch(self, held: HeldSession, wish: _Wish) -> None:
-        live = LiveSession(held, wish.goal, asks_again=wish.asks_again)
+    def _launch(self, held: HeldSession, wish: Wish) -> None:
+        live = LiveSession(held, wish.goal, asked=wish.asked, asks_again=wish.asks_again)
         self._live[live.session_id] = live
         self.going.waiting.pop(live.session_id, None)
         self._tasks.start_soon(self._drive, live)
@@ -382,13 +389,7 @@ class SessionDriver:
             await door(parent, result)
 
     async def _tell_session(self, parent: Parent, result: ToolResult) -> None:
-        delivery = Delivery(
-            kind="result",
-            result=result_to_json(result),
-            channel="session",
-            principal="",
-            delivered_at=self.means.clock.now(),
-        )
+        delivery = delivery_of(result, channel="session", principal="", now=self.means.clock.now())
         with suppress(CallNotFound, CallAnswered, CallExpired):
             await self.deliver(parent.token, delivery, principal=None)
 

@@ -5,7 +5,7 @@ waiters meet.
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,6 +20,25 @@ from wf_mcp.llm.protocol import ModelAnswer, ModelFailed
 
 Goal = Literal["end", "step", "isolated", "rest"]
 """How far a session is advanced: to its next stop, by one step, by its isolated calls, or not at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is wanted of a session."""
+
+    goal: Goal
+    prompt: str | None = None
+    attachments: Sequence[Attachment] = ()
+    auto: bool | None = None
+    principal: str | None = None
+    asked: bool = False
+    """Whether somebody wants it; else the session goes on by itself."""
+    asks_again: bool = False
+    """Whether callees that put their calls off are asked again."""
+
+    @property
+    def says(self) -> bool:
+        return self.prompt is not None or bool(self.attachments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +59,14 @@ class ModelSpoke:
 @dataclass(frozen=True, slots=True)
 class Poked:
     """Something was delivered to one of the session's calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndAsked:
+    """Nobody wants the session's answer any more."""
+
+    error: Mapping[str, str]
+    """Why: `code` and `message`."""
 
 
 class UserSpoke:
@@ -66,15 +93,17 @@ class UserSpoke:
         return self._taken
 
 
-Event = CallEnded | ModelSpoke | Poked | UserSpoke
+Event = CallEnded | ModelSpoke | Poked | EndAsked | UserSpoke
 
 
 class LiveSession:
     """One session that is being advanced."""
 
-    def __init__(self, held: HeldSession, goal: Goal, *, asks_again: bool = False) -> None:
+    def __init__(self, held: HeldSession, goal: Goal, *, asked: bool = False, asks_again: bool = False) -> None:
         self.held = held
         self.goal: Goal = goal
+        self.asked = asked
+        """Whether somebody wants it to be advanced; else it goes on by itself."""
         self.asks_again = asks_again
         """Whether callees that put their calls off are asked again."""
         self.fault: WfError | None = None

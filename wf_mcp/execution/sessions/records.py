@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from wf_artifacts.sessions.models import PendingCall, SessionRecord, SessionStatus
+from wf_artifacts.sessions.rules import ENDED
 from wf_core.calls.tracked import TrackedCall
 from wf_core.sessions import AskModel, RunCalls, Session, Stop, next_action, open_calls
 
@@ -18,6 +19,7 @@ def describe(
     auto: bool | None = None,
 ) -> SessionRecord:
     """Bring a record up to what `session` is now. `status` None: as it is while nobody advances it."""
+    goes_on_again = before.status in ENDED and status not in ENDED and at_rest(session) not in ENDED
     stop = next_action(session)
     ended = stop.error if isinstance(stop, Stop) else None
     told = {
@@ -28,6 +30,8 @@ def describe(
         "position": session.position,
         "auto": before.auto if auto is None else auto,
         "pending": tuple(_pending(session, call) for call in open_calls(session)),
+        # Whoever called it has heard of its end: what comes after that is between it and its user.
+        "parent": None if goes_on_again else before.parent,
         "updated_at": now,
     }
     return before.model_copy(update=told)

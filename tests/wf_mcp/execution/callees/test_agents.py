@@ -96,11 +96,35 @@ async def test_a_result_for_a_call_that_waits_for_its_agent_may_be_delivered_by_
         done = await calls.complete_call(app, token=token, result=told, caller=LOCAL_MODEL)
         assert done.status == "completed"
         (row,) = (await sessions.list_sessions(app)).sessions
-        view = await app.sessions.view(SessionId(row.session_id))
-        await calls.complete_call(app, token=view.pending[0].token, result="loud", caller=LOCAL_MODEL)
-        await sessions.resume_session(app, session_id=row.session_id)
+        assert (row.status, row.pending, row.error_code) == ("failed", 0, "cancelled")
+        assert (await sessions.resume_session(app, session_id=row.session_id, prompt="And?")).answer == "late"
         done = await inspected(app, waiting.run_id)
         assert done.output == {"answer": "by hand"}
+
+
+async def test_looking_at_a_run_does_not_go_on_with_what_a_person_paused(home: Home) -> None:
+    """Neither does it one level down; who resumes the caller of a session itself goes on with both."""
+    counts = calling(("shout", {"text": "x"}), ("count", {"who": "inner"}))
+    home.agent("inner", counts, saying("done"), tools=("ops.*",), rules={"shout": DEFER})
+    home.agent("outer", calling(("inner", {"prompt": "go"})), saying("{{results}}"), tools=("agents.inner",))
+    async with home.open() as app:
+        await deploy(app, "flow", plan({"ask": asks("outer")}))
+        found = await run(app, "flow")
+        by_agent = {row.agent: row.session_id for row in (await sessions.list_sessions(app)).sessions}
+        inner = await sessions.pause_session(app, session_id=by_agent["inner"])
+        await calls.complete_call(app, token=inner.pending_calls[0].token, result="loud", caller=LOCAL_MODEL)
+        shown = await inspected(app, found.run_id, 1)
+        assert (shown.status, (await sessions.inspect_session(app, session_id=by_agent["inner"])).answer) == (
+            "interrupted",
+            None,
+        )
+        await sessions.pause_session(app, session_id=by_agent["outer"])
+        await inspected(app, found.run_id, 1)
+        assert (await sessions.inspect_session(app, session_id=by_agent["inner"])).answer is None
+        await sessions.resume_session(app, session_id=by_agent["outer"], auto=True)
+        assert (await sessions.inspect_session(app, session_id=by_agent["inner"])).answer == "done"
+        assert (await inspected(app, found.run_id)).status == "completed"
+    assert home.counted == ["inner"]
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3, 4])

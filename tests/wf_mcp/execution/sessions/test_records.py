@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.wf_mcp.execution.sessions.workplace import agent, calling, delivered, resumed, saying, started, stepped
+from tests.wf_mcp.execution.sessions.workplace import ME, agent, calling, delivered, resumed, saying, started, stepped
 from tests.wf_mcp.scripted import ScriptedSource, opened
+from wf_core.sessions import Parent
 from wf_mcp.execution.sessions.records import at_rest, describe
 
 pytestmark = pytest.mark.anyio
@@ -38,3 +39,13 @@ async def test_a_session_that_asked_its_model_too_often_has_failed(tmp_path: Pat
         assert (view.record.error or {})["code"] == "max_turns"
         again = describe(view.session, view.record, now=view.record.updated_at)
         assert again == view.record
+
+
+async def test_a_session_that_goes_on_after_its_end_is_nobodys_callee_any_more(tmp_path: Path) -> None:
+    async with opened(ScriptedSource()) as app:
+        parent = Parent("run", "run_1", "call_1")
+        snapshot = agent(tmp_path, [saying("Done."), saying("More.")])
+        session = (await app.sessions.create(snapshot, "Go.", principal=ME, parent=parent)).session_id
+        assert (await resumed(app, session)).record.parent is not None
+        assert (await resumed(app, session)).record.parent is not None
+        assert (await resumed(app, session, prompt="And?")).record.parent is None

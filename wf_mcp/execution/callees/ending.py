@@ -1,0 +1,98 @@
+"""Ending the callees that nobody waits for any more, however deep: at the end of their caller, and now and again.
+
+What was in flight is told to stop; what was done stays shown. Which these are is `orphans`.
+"""
+
+import logging
+
+import anyio
+
+from wf_artifacts.errors import RunBusy, SessionBusy
+from wf_artifacts.runs.models import RunRecord
+from wf_artifacts.sessions.models import SessionRecord
+from wf_artifacts.stores import Stores
+from wf_core.errors import WfError
+from wf_mcp.execution.callees.orphans import Called, under_way, why_unwanted
+from wf_mcp.execution.runs import RunDriver
+from wf_mcp.execution.sessions.driver import SessionDriver
+
+logger = logging.getLogger(__name__)
+
+BUSY_SECONDS = 0.5
+"""How long after another process was at them callees are looked at again."""
+
+MOST_TRIES = 20
+
+
+class Ending:
+    """Ends callees, in the sessions and runs of one program."""
+
+    def __init__(self, stores: Stores, runs: RunDriver, sessions: SessionDriver) -> None:
+        self._stores = stores
+        self._runs = runs
+        self._sessions = sessions
+
+    async def callees_of(self, caller: str) -> bool:
+        """End what a session or a run called and does not wait for, and what that called; tell whether all is done.
+
+        What cannot be ended is left as it is, and logged. Not all is done where another process is at one of them.
+        """
+        try:
+            return await self._end({caller})
+        except WfError as error:
+            logger.warning("What %s called cannot be looked for: %s", caller, error)
+            return False
+
+    async def callees_of_soon(self, caller: str) -> None:
+        """Do the same, and again for a while where another process is at one of them. `all_callees` does the rest."""
+        for _ in range(MOST_TRIES):
+            if await self.callees_of(caller):
+                return
+            await anyio.sleep(BUSY_SECONDS)
+
+    async def all_callees(self) -> None:
+        """End every callee that nobody waits for: what a process left that ended before it came to that.
+
+        Raises:
+            StoreUnavailable: they cannot be looked for.
+        """
+        await self._end(None)
+
+    async def _end(self, callers: set[str] | None) -> bool:
+        """End the callees of these callers, or of all, and those of the ones that were ended."""
+        done, tried = True, set[str]()
+        while True:
+            found = [
+                called
+                async for called in under_way(self._stores)
+                if called.id not in tried and (callers is None or called.caller in callers)
+            ]
+            unwanted = [(called, why) for called in found if (why := await self._why(called)) is not None]
+            for called, why in unwanted:
+                tried.add(called.id)
+                done = await self._end_one(called, why) and done
+            if not unwanted:
+                return done
+            if callers is not None:
+                callers = callers | {called.id for called, _ in unwanted}
+
+    async def _why(self, called: Called) -> str | None:
+        try:
+            return await why_unwanted(self._stores, called)
+        except WfError as error:
+            logger.warning("It cannot be told whether anybody waits for %s: %s", called.id, error)
+            return None
+
+    async def _end_one(self, called: Called, why: str) -> bool:
+        """End a callee, and tell whether that is done or will never be."""
+        try:
+            match called.record:
+                case SessionRecord(session_id=session_id):
+                    await self._sessions.end(session_id, {"code": "cancelled", "message": why})
+                case RunRecord(run_id=run_id):
+                    await self._runs.cancel(run_id, reason=why)
+        except (RunBusy, SessionBusy):
+            return False
+        except WfError as error:
+            logger.warning("%s is left as it is, although nobody waits for it: %s", called.id, error)
+        return True
