@@ -51,8 +51,6 @@ class InterruptView(Answer):
 class PendingCall(Answer):
     """A call that waits for the outside: for its result, or for a person's word of what became of it (`in_doubt`)."""
 
-    # A record of its own, because it is part of the tools' output schemas, and is a run's call as well as a session's.
-
     token: str
     state: Literal["deferred", "in_doubt"]
     step_id: str | None = None

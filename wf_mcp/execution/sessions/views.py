@@ -19,7 +19,10 @@ from wf_mcp.execution.sessions.means import SessionMeans
 
 @dataclass(frozen=True, slots=True)
 class PendingCall:
-    """A call that the outside can answer, as Python programs see it. Its JSON is `operations.models.PendingCall`."""
+    """A call that the outside can answer, as Python programs see it.
+
+    `operations.models.PendingCall` is part of the tools' output schemas, and is a run's call as well as a session's.
+    """
 
     token: str
     state: CallState
