@@ -17,7 +17,7 @@ from wf_mcp.cli import pictures
 from wf_mcp.cli.output import as_text, diagnostic, facts, status, table, when
 from wf_mcp.execution.calls.isolated import NO_RUNNER
 from wf_mcp.operations.models import PendingCall, PendingList, RunSummary
-from wf_mcp.operations.session_models import SessionDetail, SessionList, SessionSummary, TurnView
+from wf_mcp.operations.session_models import SessionDetail, SessionErrorView, SessionList, SessionSummary, TurnView
 
 LONGEST_LINE = 200
 
@@ -207,8 +207,12 @@ def answered(told: RunSummary | SessionSummary) -> RenderableType:
 
 def _faults(told: SessionSummary) -> list[RenderableType]:
     """Say why there is no answer, and what keeps the session from going on."""
-    error = [] if told.error is None else [Text.assemble((told.error.code, "red"), f": {told.error.message}")]
-    return [*error, *map(diagnostic, told.diagnostics)]
+    return [*([] if told.error is None else [_error(told.error)]), *map(diagnostic, told.diagnostics)]
+
+
+def _error(found: SessionErrorView) -> Text:
+    text = Text.assemble((found.code, "red"), f": {found.message}")
+    return text.append(f"\n  {found.hint}", style="dim") if found.hint else text
 
 
 def _next(told: SessionSummary) -> tuple[Text | str, ...]:

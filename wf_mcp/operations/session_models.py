@@ -12,6 +12,8 @@ class SessionErrorView(Answer):
 
     code: str
     message: Words
+    hint: Words | None = None
+    """What can be done about it."""
 
 
 class UsageView(Answer):

@@ -40,6 +40,19 @@ def test_a_call_that_nobody_here_can_isolate_is_reported_and_not_tried_for_ever(
     assert (waiting.status, [call["reason"] for call in waiting.json["pending_calls"]]) == (3, ["no runner"])
 
 
+def test_a_model_that_was_cut_says_what_to_do(tmp_path: Path) -> None:
+    work = desk(tmp_path, [asks("local") | {"finishReason": "length"}])
+    terminal = Terminal(tmp_path)
+    ended = terminal.wf("agent", "run", "helper", "--prompt", "Go.")
+    said = " ".join(ended.stdout.split())
+    assert (ended.status, work.made) == (1, [])
+    assert "model_answer_cut: The model's answer was cut at the limit of its tokens." in said
+    assert "raise the limit where the model is served" in said
+    told = terminal.wf("agent", "run", "helper", "--prompt", "Go.", "--json").json
+    assert (told["status"], told["error"]["code"]) == ("ready", "model_answer_cut")
+    assert "raise the limit" in told["error"]["hint"]
+
+
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [

@@ -108,6 +108,11 @@ def test_the_answer_is_shown_whole_and_as_it_is() -> None:
 
 def test_what_went_wrong_is_said() -> None:
     told = TOLD.model_copy(update={"error": SessionErrorView(code="model_unavailable", message="try later")})
+    assert "wait for it" in printed(
+        conversations.summary(
+            told.model_copy(update={"error": SessionErrorView(code="x", message="y", hint="wait for it")})
+        )
+    )
     assert "model_unavailable: try later" in printed(conversations.advanced(told, []))
     assert "model_unavailable: try later" in printed(conversations.summary(told))
 
