@@ -42,7 +42,8 @@ class PostgresServer:
         self._run("initdb", "--username=wf", "--auth=trust", "--encoding=UTF8", "--no-locale", "--no-sync")
 
     def start(self) -> None:
-        settings = f"-c listen_addresses='' -c unix_socket_directories='{self._folder}'"
+        """Start the server. It gathers statistics unasked of nothing, so that no plan of it depends on the moment."""
+        settings = f"-c listen_addresses='' -c unix_socket_directories='{self._folder}' -c autovacuum=off"
         self._run("pg_ctl", "start", "--wait", f"--log={self._folder}/log", f"--options={settings}")
 
     def stop(self) -> None:
