@@ -1,4 +1,4 @@
-"""How what is read costs when much is kept: the end of a long trace, and one page of many runs."""
+"""How what is read costs when much is kept: the end of a long trace, and one page of many runs or sessions."""
 
 import secrets
 import sys
@@ -12,13 +12,15 @@ from typing import Any
 import anyio
 from store_work import LOOK, application, carry_out, chain, circle, deploy
 
-from wf_core.ids import RUN_ID_RANDOM_BITS, RunId, run_id
+from wf_artifacts.sessions.models import SessionRecord
+from wf_core.ids import RUN_ID_RANDOM_BITS, RunId, run_id, session_id
 from wf_mcp.app import App
-from wf_mcp.operations import runs, traces
+from wf_mcp.operations import runs, sessions, traces
+from wf_mcp.operations.caller import LOCAL_MODEL
 
 REPEATS = 31
 AT_ONCE = 50
-"""Runs that are created at the same time."""
+"""Runs or sessions that are created at the same time."""
 
 
 async def trace_ratio(folder: Path, sqlite: bool, full: bool) -> float:
@@ -57,6 +59,43 @@ async def list_ratio_in_postgres(folder: Path, full: bool) -> float | None:
         return None
     with postgres.running() as server:
         return await list_ratio(folder, sqlite=False, full=full, url=server.url)
+
+
+async def session_list_ratio(folder: Path, full: bool) -> float:
+    """Compare listing 20 of many sessions of a file tree with listing 20 of 100."""
+    many = 10_000 if full else 2_000
+    async with application(folder) as app:
+        await _create_sessions(app, 100)
+        few = await _milliseconds(lambda: _list_sessions(app))
+        await _create_sessions(app, many - 100)
+        return await _milliseconds(lambda: _list_sessions(app)) / few
+
+
+async def _list_sessions(app: App) -> None:
+    page = await sessions.list_sessions(app, limit=20)
+    assert len(page.sessions) == 20
+
+
+async def _create_sessions(app: App, count: int) -> None:
+    """Fill the store with sessions as far as a list looks at them."""
+    limit = anyio.CapacityLimiter(AT_ONCE)
+
+    async def create() -> None:
+        async with limit:
+            now = app.clock.now()
+            record = SessionRecord(
+                session_id=session_id(now, secrets.randbits(RUN_ID_RANDOM_BITS)),
+                principal=LOCAL_MODEL.principal,
+                agent="bench",
+                status="answered",
+                created_at=now,
+                updated_at=now,
+            )
+            await (await app.stores.sessions.create(record, b"{}")).release()
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(count):
+            tasks.start_soon(create)
 
 
 async def _list(app: App) -> None:

@@ -1,12 +1,13 @@
-"""How soon a model hears of what was delivered, whether all of many deliveries arrive, and what a long session costs.
+"""How soon a model hears of what was delivered, whether all arrives, and what a long session and many sessions cost.
 
     python benchmarks/sessions.py            a table, then one line of JSON
     python benchmarks/sessions.py --check    the same; exit status 1, naming what fell short
-    python benchmarks/sessions.py --full     more rounds
+    python benchmarks/sessions.py --full     more rounds, and 10,000 sessions to list instead of 2,000
 
 The first figure is from the moment at which `complete_call` has returned to the client to the moment at which the model
 is asked, in a server on HTTP that goes on with a hundred waiting sessions by itself; the model is behind HTTP, too. For
-the second, eight workers outside deliver to a thousand calls over MCP. The last is of a session of a thousand turns.
+the second, eight workers outside deliver to a thousand calls over MCP. The next are of a session of a thousand turns,
+the last of a list of sessions.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from statistics import median
 from typing import Any
 
 import anyio
+from growth import session_list_ratio
 from mcp import Client
 from report import Figure, finish
 from session_work import ERA, LoopbackModel, call, server, wait_for
@@ -111,11 +113,12 @@ def main() -> int:
     """Measure, print, and give the exit status."""
     parser = argparse.ArgumentParser(description="Measure agent sessions.")
     parser.add_argument("--check", action="store_true", help="exit 1 where a bound is not kept")
-    parser.add_argument("--full", action="store_true", help="more rounds")
+    parser.add_argument("--full", action="store_true", help="more rounds and sessions")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         (place := Path(folder, "long")).mkdir()
         slower, larger = anyio.run(growth, place)
+        listed = anyio.run(session_list_ratio, Path(folder, "many"), options.full)
         measured, count, rate = anyio.run(serve, Path(folder), 10 if options.full else 1)
     last = measured[min(len(measured) - 1, int(0.99 * len(measured)))]
     print(f"from complete_call to the model: median {median(measured):.1f} ms, p99 {last:.1f} ms")
@@ -125,6 +128,7 @@ def main() -> int:
         Figure("results that came to a model, of 1,000 from 8 processes at once", count, CALLS, at_least=True),
         Figure("processor time of a turn, the thousandth to the tenth", slower, 1.5, at_least=False),
         Figure("bytes of a turn, the thousandth to the tenth", larger, 1.5, at_least=False),
+        Figure("20 of many sessions to 20 of 100", listed, 3, at_least=False),
     ]
     told = {"p50_ms": round(median(measured), 2), "delivered_per_second": round(rate)}
     return finish("sessions", figures, told, check=options.check)

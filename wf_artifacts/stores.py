@@ -107,7 +107,12 @@ def open_stores(url: str) -> Stores:
             catalog, runs, sessions = FileTreeCatalog(home), FileTreeRuns(home), FileTreeSessions(home)
             continuations, cache = FileTreeContinuations(home), FileTreeCache(home)
             rooms = catalog, runs, sessions, continuations, cache
-            return Stores(*rooms, runs.close, examinations=[room.faults for room in rooms])
+
+            def shut() -> None:
+                runs.close()
+                sessions.close()
+
+            return Stores(*rooms, shut, examinations=[room.faults for room in rooms])
         case "sqlite" if path.removeprefix("/"):
             return _in_database(_sqlite(Path(path.removeprefix("/"))))
         case _:

@@ -9,11 +9,13 @@ import pytest
 
 from tests.wf_artifacts.children import BIRTHS, RACERS, children
 from tests.wf_artifacts.samples import checkpoint, environment, following, new_run_id, record, start_and_release, trace
-from wf_artifacts.errors import RunNotFound
+from tests.wf_artifacts.sessions.samples import begin_and_release, events, moved, new_session_id, session
+from wf_artifacts.errors import RunNotFound, SessionNotFound
 from wf_artifacts.runs.files import trace as segments
 from wf_artifacts.runs.store import RunStore
+from wf_artifacts.sessions.store import SessionStore
 from wf_artifacts.stores import open_stores
-from wf_core.ids import RunId
+from wf_core.ids import RunId, SessionId
 
 pytestmark = pytest.mark.anyio
 
@@ -22,6 +24,12 @@ pytestmark = pytest.mark.anyio
 async def runs(memory_folder: Path) -> AsyncIterator[RunStore]:
     async with open_stores(f"file://{memory_folder}/home") as stores:
         yield stores.runs
+
+
+@pytest.fixture
+async def sessions(memory_folder: Path) -> AsyncIterator[SessionStore]:
+    async with open_stores(f"file://{memory_folder}/home") as stores:
+        yield stores.sessions
 
 
 @pytest.fixture
@@ -74,6 +82,66 @@ async def test_of_many_runs_close_ids_are_looked_for_among_the_newest(runs: RunS
         await runs.load(RunId(new_run_id(299)[:-1]), principal="local")
     assert new_run_id(299) in missing.value.close
     assert 0 < opened.count("run.json") <= 3
+
+
+async def test_of_many_sessions_a_list_reads_those_that_it_shows(sessions: SessionStore, opened: list[str]) -> None:
+    kinds: list[dict[str, Any]] = [
+        {"status": "waiting" if number % 100 == 0 else "answered", "principal": "local" if number % 2 else "other"}
+        for number in range(400)
+    ]
+    every = [session(new_session_id(number), **kind) for number, kind in enumerate(kinds)]
+    await begin_and_release(sessions, *every)
+    lists: list[tuple[dict[str, Any], int]] = [
+        ({"principal": None}, 5),
+        ({"principal": "local"}, 5),
+        ({"principal": None, "status": "waiting"}, 4),
+        ({"principal": "other", "status": "answered"}, 5),
+        ({"principal": "local", "status": "waiting"}, 0),
+        ({"principal": "nobody"}, 0),
+    ]
+    for asked, shown in lists:
+        opened.clear()
+        page = await sessions.list_sessions(**asked, limit=5)
+        assert len(page.items) == shown
+        assert shown <= opened.count("session.json") <= shown + 1
+
+
+async def test_of_many_sessions_the_abandoned_ones_are_read(sessions: SessionStore, opened: list[str]) -> None:
+    await begin_and_release(sessions, *(session(new_session_id(number), status="waiting") for number in range(100)))
+    await begin_and_release(sessions, session(new_session_id(200), status="running"))
+    opened.clear()
+    assert await sessions.abandoned() == [new_session_id(200)]
+    assert opened.count("session.json") == 1
+
+
+async def test_of_many_sessions_close_ids_are_looked_for_among_the_newest(
+    sessions: SessionStore, opened: list[str]
+) -> None:
+    await begin_and_release(sessions, *(session(new_session_id(number)) for number in range(300)))
+    opened.clear()
+    with pytest.raises(SessionNotFound) as missing:
+        await sessions.load(SessionId(new_session_id(299)[:-1]), principal="local")
+    assert new_session_id(299) in missing.value.close
+    assert 0 < opened.count("session.json") <= 4
+
+
+async def test_an_event_of_a_long_session_costs_what_one_of_a_short_one_costs(
+    sessions: SessionStore, memory_folder: Path, opened: list[str]
+) -> None:
+    short, long = session(new_session_id(1), status="running"), session(new_session_id(2), status="running")
+    await begin_and_release(sessions, short)
+    await begin_and_release(sessions, long, given=events(5_000))
+    written: list[int] = []
+    for begun, count in ((short, 0), (long, 5_000)):
+        async with await sessions.claim(begun.session_id) as claim:
+            before = await sessions.load_record(begun.session_id)
+            path = memory_folder / "home" / "sessions" / begun.session_id / "events.jsonl"
+            size = path.stat().st_size
+            opened.clear()
+            await sessions.store(claim, moved(before), events(since=count))
+            written.append(path.stat().st_size - size)
+            assert sorted(opened) == [".session.json.tmp", "events.jsonl", begun.session_id]
+    assert written[1] - written[0] <= 10
 
 
 async def test_of_a_long_trace_little_is_read(

@@ -12,7 +12,6 @@ import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from wf_artifacts.errors import ClaimLost, RunBusy, RunNotFound
@@ -29,6 +28,7 @@ from wf_artifacts.storage import atomic
 from wf_artifacts.storage.claims import Releasable
 from wf_artifacts.storage.findings import Fault, LostAndFound
 from wf_artifacts.storage.home import FileTreeStore, Home
+from wf_artifacts.storage.leftovers import remove_leftover
 from wf_artifacts.storage.locks import FileLock, try_lock
 from wf_artifacts.storage.pages import Page, collect, read_cursor
 from wf_artifacts.storage.threads import AT_ONCE_BYTES, Pace, finished, in_thread
@@ -258,7 +258,7 @@ class FileTreeRuns(FileTreeStore):
     def _make_locked(self, folder: RunFolder) -> FileLock:
         """Make the folder of a new run and lock it. A crash may have left one of its name."""
         atomic.make_folder(self._runs)
-        _remove_leftover(folder.path)
+        remove_leftover(folder.path, lock=LOCK)
         atomic.new_folder(folder.path)
         lock = try_lock(folder.lock)
         if lock is None:
@@ -283,7 +283,7 @@ class FileTreeRuns(FileTreeStore):
         """Finish what was begun with a run, and tell what it is by now."""
         folder = self._folder(run_id)
         with self.home.translated(folder.path):
-            _remove_leftover(atomic.temporary(folder.path))
+            remove_leftover(atomic.temporary(folder.path), lock=LOCK)
         with suppress(RunNotFound, RunBusy, StateError):
             lock = self._lock(folder)
             try:
@@ -297,7 +297,7 @@ class FileTreeRuns(FileTreeStore):
         for name in self.home.folders(self._runs):
             if atomic.is_temporary(name):
                 with suppress(OSError):
-                    _remove_leftover(self._runs / name)
+                    remove_leftover(self._runs / name, lock=LOCK)
             elif is_id(name):
                 yield RunId(name), self._folder(RunId(name)).look()
 
@@ -353,14 +353,3 @@ def _ours(claim: Claim) -> FileClaim:
     if not isinstance(claim, FileClaim):
         raise ClaimLost(claim.run_id)
     return claim
-
-
-def _remove_leftover(path: Path) -> None:
-    """Remove what a crash left of a run, unless its maker or remover is still at work."""
-    with suppress(FileNotFoundError):
-        lock = try_lock(path / LOCK)
-        if lock is not None:
-            try:
-                atomic.remove_folder(path, last=LOCK)
-            finally:
-                lock.release()

@@ -2,12 +2,13 @@
 
 sessions/<session_id>/         see `files.folder`
 sessions/.<session_id>.tmp     a session that is being made or removed, or that a crash left so; a list removes those
-sessions/.lock                 shared by those who make or remove a session, held alone by who clears up after a crash
+index/sessions/                see `files.index`
 """
 
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 
 from wf_artifacts.errors import SessionBusy, SessionClaimLost, SessionExists, SessionNotFound
 from wf_artifacts.sessions.files.events import event_lines
@@ -15,11 +16,12 @@ from wf_artifacts.sessions.files.examination import SessionsExamination
 from wf_artifacts.sessions.files.folder import (
     LOCK,
     SESSION_HEAD,
+    Found,
     Holder,
     SessionFolder,
     SessionHead,
 )
-from wf_artifacts.sessions.files.workshop import Workshop
+from wf_artifacts.sessions.files.index import SessionIndex
 from wf_artifacts.sessions.models import SessionRecord, SessionStatus, StoredSession
 from wf_artifacts.sessions.rules import COMPARED_SESSIONS, SESSIONS, belongs, require_first_state
 from wf_artifacts.sessions.store import SessionClaim
@@ -28,8 +30,9 @@ from wf_artifacts.storage.claims import Releasable
 from wf_artifacts.storage.digests import bytes_digest
 from wf_artifacts.storage.findings import Fault, LostAndFound
 from wf_artifacts.storage.home import FileTreeStore, Home
+from wf_artifacts.storage.leftovers import remove_leftover
 from wf_artifacts.storage.locks import FileLock, try_lock
-from wf_artifacts.storage.pages import Page, collect, descending
+from wf_artifacts.storage.pages import Page, collect, read_cursor
 from wf_artifacts.storage.threads import in_thread
 from wf_core.errors import StateError
 from wf_core.ids import SessionId, close_matches, is_id
@@ -62,7 +65,7 @@ class FileTreeSessions(FileTreeStore):
     def __init__(self, home: Home) -> None:
         super().__init__(home)
         self._sessions = home.root / "sessions"
-        self._workshop = Workshop(home, self._sessions)
+        self._index = SessionIndex(home, self._survey)
 
     @in_thread
     def create(self, record: SessionRecord, header: bytes, events: Sequence[bytes] = ()) -> SessionClaim:
@@ -72,8 +75,8 @@ class FileTreeSessions(FileTreeStore):
         lines = event_lines(events, since=0)
         head = SessionHead(record=record, header_digest=bytes_digest(header), events_bytes=len(lines))
         files = {made.header_path: header, made.events_path: lines, made.head_path: SESSION_HEAD.encode(head)}
-        with self._workshop.using(made.path), self.home.translated(folder.path):
-            lock = _make_locked(made)
+        with self._index.becoming(record), self.home.translated(folder.path):
+            lock = self._make_locked(made)
             try:
                 if folder.exists():
                     raise SessionExists(record.session_id)
@@ -85,7 +88,7 @@ class FileTreeSessions(FileTreeStore):
                     atomic.remove_folder(made.path, last=LOCK)
                 lock.release()
                 raise
-        return FileClaim(record.session_id, lock, Holder(folder, head))
+        return FileClaim(record.session_id, lock, Holder(folder, self._index.becoming, head))
 
     @in_thread
     def claim(self, session_id: SessionId) -> SessionClaim:
@@ -93,7 +96,7 @@ class FileTreeSessions(FileTreeStore):
             folder = self._folder(session_id)
             lock = self._lock(folder)
             try:
-                holder = Holder(folder)
+                holder = Holder(folder, self._index.becoming)
                 holder.tidy()
                 return FileClaim(session_id, lock, holder)
             except BaseException:
@@ -151,7 +154,8 @@ class FileTreeSessions(FileTreeStore):
                 record = self._folder(session_id).head().record
                 return record if belongs(record, principal, status) else None
 
-        return collect(SESSIONS, descending(SESSIONS, self._known(), cursor), read, limit)
+        below = None if cursor is None else SessionId(read_cursor(SESSIONS, cursor))
+        return collect(SESSIONS, self._newest(principal=principal, status=status, below=below), read, limit)
 
     @in_thread
     def abandoned(self) -> list[SessionId]:
@@ -161,7 +165,7 @@ class FileTreeSessions(FileTreeStore):
                 return folder.head().record.status == "running" and not self.home.is_locked(folder.lock)
             return False
 
-        return list(filter(is_abandoned, descending(SESSIONS, self._known(), None)))
+        return list(filter(is_abandoned, self._newest(status="running")))
 
     @in_thread
     def delete(self, session_id: SessionId) -> None:
@@ -171,21 +175,65 @@ class FileTreeSessions(FileTreeStore):
                 raise SessionNotFound(session_id)
             lock = self._lock(folder)
             try:
-                with self._workshop.using(atomic.temporary(folder.path)), self.home.translated(folder.path):
+                with self._index.vanishing(session_id), self.home.translated(folder.path):
+                    remove_leftover(atomic.temporary(folder.path), lock=LOCK)
                     atomic.remove_folder(atomic.retire_folder(folder.path), last=LOCK)
             finally:
                 lock.release()
 
     def faults(self) -> Iterator[Fault]:
         """Look at everything that is kept of sessions."""
-        return SessionsExamination(self.home, self._sessions, self._workshop, LostAndFound(self.home)).faults()
+        return SessionsExamination(self.home, self._sessions, self._index, LostAndFound(self.home)).faults()
 
-    def _known(self) -> Iterator[SessionId]:
-        """Give the sessions that there are, in no order. What a crash left unfinished is cleared up before."""
-        names = self.home.folders(self._sessions)
-        if any(map(atomic.is_temporary, names)):
-            self._workshop.clear_up()
-        return (SessionId(name) for name in names if is_id(name))
+    def close(self) -> None:
+        """Close what is open. Claims are released by whoever took them."""
+        self._index.close()
+
+    def _newest(
+        self, *, principal: str | None = None, status: SessionStatus | None = None, below: SessionId | None = None
+    ) -> Iterator[SessionId]:
+        """Give the sessions that may be meant, the newest first. What a crash left unfinished is cleared up before."""
+        if not self.home.has(self._sessions):
+            return iter(())
+        self._index.settle(self._clear_up)
+        return self._index.newest(principal=principal, status=status, below=below)
+
+    def _clear_up(self, session_id: SessionId) -> Found:
+        """Finish what was begun with a session, and tell what it is by now."""
+        folder = self._folder(session_id)
+        with self.home.translated(folder.path):
+            remove_leftover(atomic.temporary(folder.path), lock=LOCK)
+        with suppress(SessionNotFound, SessionBusy, StateError):
+            lock = self._lock(folder)
+            try:
+                Holder(folder, self._index.becoming).tidy()
+            finally:
+                lock.release()
+        return folder.look()
+
+    def _survey(self) -> Iterator[tuple[SessionId, Found]]:
+        """Look at every session. What a crash left is removed."""
+        for name in self.home.folders(self._sessions):
+            if atomic.is_temporary(name):
+                with suppress(OSError):
+                    remove_leftover(self._sessions / name, lock=LOCK)
+            elif is_id(name):
+                yield SessionId(name), self._folder(SessionId(name)).look()
+
+    def _make_locked(self, folder: SessionFolder) -> FileLock:
+        """Make the folder of a new session and lock it. A crash may have left one of its name.
+
+        Raises:
+            SessionExists: somebody else is making it.
+        """
+        atomic.make_folder(self._sessions)
+        remove_leftover(folder.path, lock=LOCK)
+        with suppress(FileExistsError, FileNotFoundError):
+            atomic.new_folder(folder.path)
+            lock = try_lock(folder.lock)
+            if lock is not None:
+                return lock
+        raise SessionExists(folder.session_id)
 
     def _folder(self, session_id: SessionId) -> SessionFolder:
         if not is_id(session_id):
@@ -208,28 +256,10 @@ class FileTreeSessions(FileTreeStore):
         try:
             yield
         except SessionNotFound as error:
-            newest = descending(SESSIONS, self._known(), None)[:COMPARED_SESSIONS]
-            near = close_matches(session_id, newest)
+            near = close_matches(session_id, list(islice(self._newest(principal=principal), COMPARED_SESSIONS)))
             visible = [known for known in near if self._is_visible(SessionId(known), principal)]
             raise SessionNotFound(session_id, close=visible) from error
 
     def _is_visible(self, session_id: SessionId, principal: str | None) -> bool:
-        with suppress(SessionNotFound, StateError):
-            return belongs(self._folder(session_id).head().record, principal)
-        return False
-
-
-def _make_locked(folder: SessionFolder) -> FileLock:
-    """Make the folder of a new session and lock it.
-
-    Raises:
-        SessionExists: somebody else is making it.
-    """
-    try:
-        atomic.new_folder(folder.path)
-    except FileExistsError as error:
-        raise SessionExists(folder.session_id) from error
-    lock = try_lock(folder.lock)
-    if lock is None:
-        raise SessionExists(folder.session_id)
-    return lock
+        found = self._folder(session_id).look()
+        return isinstance(found, SessionRecord) and belongs(found, principal)

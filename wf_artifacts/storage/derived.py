@@ -88,6 +88,7 @@ class DerivedDatabase:
     def alone(self) -> Generator[bool]:
         """Tell whether nobody is changing anything; then nobody does until the block ends."""
         with self._home.translated(self._folder):
+            atomic.make_folder(self._folder)
             lock = try_lock_at_once(self._lock)
         try:
             yield lock is not None

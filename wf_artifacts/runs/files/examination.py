@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
 
 from wf_artifacts.runs.files import soundness
 from wf_artifacts.runs.files.folder import RunFolder
@@ -17,11 +16,9 @@ from wf_artifacts.runs.models import RunRecord
 from wf_artifacts.storage.atomic import is_temporary
 from wf_artifacts.storage.findings import MOVES_IT, Fault, Finding, LostAndFound, confirmed, stray, unreadable
 from wf_artifacts.storage.home import Home
+from wf_artifacts.storage.list_faults import index_faults, stray_faults
 from wf_core.errors import StateError
 from wf_core.ids import RunId, is_id
-
-_ATTEMPTS: Final = 3
-"""How often to look at a run before the index is blamed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +46,9 @@ class RunsExamination:
                 run = self._run(RunId(name))
                 yield from soundness.faults(run, self.lost, lambda run=run: self._take_away(run))
             else:
-                yield from self._stray(path)
+                yield from stray_faults(self.home, self.index, path, self.lost)
         for name in self.home.files(self.folder):
-            yield from self._stray(self.folder / name)
-
-    def _stray(self, path: Path) -> Iterator[Fault]:
-        """Report what is no run, or was being made or deleted when a crash came: not if somebody may be at it now."""
-        with self.index.alone() as alone:
-            if not alone or not self.home.has(path):
-                return
-        fault = stray(self.home.document(path), path, self.lost)
-
-        def mend() -> None:
-            with self.index.alone() as alone:
-                if alone and self.home.has(path):
-                    self.lost.move(path)
-
-        yield Fault(fault.finding, mend)
+            yield from stray_faults(self.home, self.index, self.folder / name, self.lost)
 
     def _keys(self) -> Iterator[Fault]:
         for path in self.keys.files():
@@ -107,25 +90,8 @@ class RunsExamination:
                 self.keys.reserve(record)
 
     def _index(self) -> Iterator[Fault]:
-        """Compare the index with the runs."""
-        lacking = sum(self._is_lacking(run) for run in self._every_run())
-        if lacking:
-            yield self._index_fault("damaged", f"It does not name every list that {lacking} runs belong to.")
-        gone = [run_id for run_id in self.index.newest() if self._run(run_id).look() is None]
-        surplus = set(gone) - self.index.unsettled()
-        if surplus:
-            yield self._index_fault("leftover", f"It names {len(surplus)} runs that are gone.")
-
-    def _index_fault(self, kind: Literal["damaged", "leftover"], problem: str) -> Fault:
-        return Fault(Finding("index", kind, problem, "Makes it anew from the runs."), self.index.make_anew)
-
-    def _is_lacking(self, run: RunFolder) -> bool:
-        """Tell whether a list would leave a run out. A status that was seen may have changed since: look again then."""
-        return all(self._is_lacking_now(run) for _ in range(_ATTEMPTS))
-
-    def _is_lacking_now(self, run: RunFolder) -> bool:
-        found = run.look()
-        return found is not None and not self.index.proposes(run.run_id, found)
+        every = (run.run_id for run in self._every_run())
+        return index_faults(self.index, "runs", every, lambda run_id: self._run(run_id).look())
 
     def _every_run(self) -> Iterator[RunFolder]:
         for name in self.home.folders(self.folder):

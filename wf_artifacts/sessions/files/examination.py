@@ -1,4 +1,4 @@
-"""Everything that is wrong with the sessions of a home.
+"""Everything that is wrong with the sessions of a home: each session, and the index.
 
 A document that cannot be read ends a session: a repair takes it away, whole, because nobody can go on with it. Of one
 that has its answer, or has failed, the record can still be shown, so it stays.
@@ -7,18 +7,22 @@ that has its answer, or has failed, the record can still be shown, so it stays.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from wf_artifacts.errors import SessionNotFound
 from wf_artifacts.sessions.files.folder import SessionFolder, SessionHead
-from wf_artifacts.sessions.files.workshop import GUARD, Workshop
+from wf_artifacts.sessions.files.index import SessionIndex
 from wf_artifacts.sessions.rules import ENDED
 from wf_artifacts.storage.atomic import is_temporary
-from wf_artifacts.storage.findings import MOVES_IT, MOVES_SESSION, Fault, Finding, LostAndFound, stray, unreadable
+from wf_artifacts.storage.findings import MOVES_IT, MOVES_SESSION, Fault, Finding, LostAndFound, unreadable
 from wf_artifacts.storage.home import Home
+from wf_artifacts.storage.list_faults import index_faults, stray_faults
 from wf_artifacts.storage.moments import Moment, settled_faults
 from wf_core.errors import StateError
 from wf_core.ids import SessionId, is_id
+
+_OLD_LOCK: Final = ".lock"
+"""By which versions without an index kept off those who clear up. It belongs to nothing by now, and is left alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,46 +32,49 @@ class SessionsExamination:
     home: Home
     folder: Path
     """Where the sessions are."""
-    workshop: Workshop
+    index: SessionIndex
     lost: LostAndFound
 
     def faults(self) -> Iterator[Fault]:
-        """Give everything that is wrong."""
+        """Give everything that is wrong. The index last: a session that is taken away leaves an entry behind."""
+        if self.home.has(self.folder):
+            yield from self._sessions()
+            every = (SessionId(name) for name in self.home.folders(self.folder) if is_id(name))
+            yield from index_faults(self.index, "sessions", every, lambda session_id: self._session(session_id).look())
+
+    def _sessions(self) -> Iterator[Fault]:
         for name in self.home.folders(self.folder):
             if is_id(name):
-                session = SessionFolder(self.home, self.folder / name, SessionId(name))
-                yield from self._session(session)
+                yield from self._faults_of(self._session(SessionId(name)))
             else:
-                yield from self._stray(self.folder / name)
+                yield from stray_faults(self.home, self.index, self.folder / name, self.lost)
         for name in self.home.files(self.folder):
-            if name != GUARD:
-                yield from self._stray(self.folder / name)
+            if name != _OLD_LOCK:
+                yield from stray_faults(self.home, self.index, self.folder / name, self.lost)
 
-    def _session(self, folder: SessionFolder) -> list[Fault]:
+    def _faults_of(self, folder: SessionFolder) -> list[Fault]:
         """Give what is wrong with a session; nothing of one that moves on too fast to tell."""
-        return settled_faults(folder, lambda moment: _Session(folder, moment, self.lost).faults())
 
-    def _stray(self, path: Path) -> Iterator[Fault]:
-        """Report what is no session, or was being made or deleted when a crash came: not if somebody may be at it."""
-        with self.workshop.alone() as alone:
-            if not alone or not self.home.has(path):
-                return
-        fault = stray(self.home.document(path), path, self.lost)
+        def take_away() -> None:
+            with self.index.vanishing(folder.session_id):
+                self.lost.move(folder.path)
 
-        def mend() -> None:
-            with self.workshop.alone() as alone:
-                if alone and self.home.has(path):
-                    self.lost.move(path)
+        return settled_faults(folder, lambda moment: _Session(folder, moment, self.lost, take_away).faults())
 
-        yield Fault(fault.finding, mend)
+    def _session(self, session_id: SessionId) -> SessionFolder:
+        return SessionFolder(self.home, self.folder / session_id, session_id)
 
 
 class _Session:
     """A session as it is at one moment."""
 
-    def __init__(self, folder: SessionFolder, moment: Moment, lost: LostAndFound) -> None:
+    def __init__(
+        self, folder: SessionFolder, moment: Moment, lost: LostAndFound, take_away: Callable[[], None]
+    ) -> None:
+        """`take_away` moves the whole session to lost+found."""
         self._folder = folder
         self._lost = lost
+        self._take_away = take_away
         self._moment = moment
 
     def faults(self) -> Iterator[Fault]:
@@ -138,4 +145,4 @@ class _Session:
         return Fault(finding, self._moment.mending(lambda: self._lost.move(path)))
 
     def _moving_all(self) -> Callable[[], None]:
-        return self._moment.mending(lambda: self._lost.move(self._folder.path))
+        return self._moment.mending(self._take_away)

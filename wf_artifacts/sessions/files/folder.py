@@ -9,8 +9,8 @@ Events are on disk before session.json is replaced, which is the instant at whic
 was never stored: readers do not look there, and the next holder of the lock removes it.
 """
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,6 +29,12 @@ from wf_core.errors import WfError
 from wf_core.ids import SessionId
 
 LOCK: Final = "lock"
+
+Found = SessionRecord | WfError | None
+"""What there is of a session: its record, why it cannot be read, or None where there is no such session."""
+
+Announce = Callable[[SessionRecord], AbstractContextManager[None]]
+"""Held while the status of a session becomes that of a record."""
 
 
 class SessionHead(Record):
@@ -91,6 +97,15 @@ class SessionFolder:
         if head.record.session_id != self.session_id:
             raise corrupt(self.home.document(self.head_path), f"it belongs to {head.record.session_id}")
         return head
+
+    def look(self) -> Found:
+        """Tell what there is of the session."""
+        try:
+            return self.head().record
+        except SessionNotFound:
+            return None
+        except WfError as error:
+            return error
 
     def header(self, head: SessionHead) -> bytes:
         """Read header.json."""
@@ -155,8 +170,9 @@ class SessionFolder:
 class Holder:
     """A session whose lock is held: what is stored next, and what is removed."""
 
-    def __init__(self, folder: SessionFolder, head: SessionHead | None = None) -> None:
+    def __init__(self, folder: SessionFolder, announce: Announce, head: SessionHead | None = None) -> None:
         self._folder = folder
+        self._announce = announce
         self._head = head
         """None before the first change, and after one that failed: only the files know then."""
 
@@ -184,12 +200,14 @@ class Holder:
         lines = event_lines(events, since=head.record.position)
         moved = head.model_copy(update={"record": record, "events_bytes": head.events_bytes + len(lines)})
         data = SESSION_HEAD.encode(moved)
+        changing = nullcontext() if record.status == head.record.status else self._announce(record)
         self._head = None
         with folder.home.translated(folder.path):
             try:
                 if lines:
                     atomic.append_to_file(folder.events_path, lines, at=head.events_bytes)
-                atomic.replace_file(folder.head_path, data)
+                with changing:
+                    atomic.replace_file(folder.head_path, data)
             except BaseException:
                 with suppress(OSError, WfError):
                     self.tidy()

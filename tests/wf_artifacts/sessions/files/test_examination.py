@@ -1,5 +1,6 @@
 """What is wrong with the sessions of a home is named, and repaired without losing a byte."""
 
+import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 
 from tests.wf_artifacts.sessions.samples import begin_and_release, events, moved, new_session_id, session
 from wf_artifacts.errors import SessionNotFound
-from wf_artifacts.sessions.files.workshop import Workshop
+from wf_artifacts.sessions.files.index import SessionIndex
 from wf_artifacts.storage.findings import Finding
 from wf_artifacts.storage.home import Home
 from wf_artifacts.stores import Stores, open_stores
@@ -49,7 +50,22 @@ def garble(path: Path) -> None:
 async def test_nothing_is_wrong_with_sessions_that_were_left_alone(home: Path, stores: Stores) -> None:
     before = files(home / "sessions")
     assert await found(stores) == await found(stores, repair=True) == []
-    assert files(home / "sessions") | {".lock": b""} == before | {".lock": b""}
+    assert files(home / "sessions") == before
+
+
+async def test_the_lock_of_versions_without_an_index_is_left_alone(home: Path, stores: Stores) -> None:
+    (home / "sessions" / ".lock").touch()
+    assert await found(stores, repair=True) == []
+    assert (home / "sessions" / ".lock").exists()
+
+
+async def test_an_index_that_would_leave_a_session_out_is_made_anew(home: Path, stores: Stores) -> None:
+    shutil.copytree(home / "sessions", home / "copy")
+    await stores.sessions.delete(OPEN.session_id)
+    shutil.move(home / "copy" / OPEN.session_id, home / "sessions" / OPEN.session_id)
+    assert await repaired(stores) == [("index/sessions", "damaged")]
+    page = await stores.sessions.list_sessions(principal=None, limit=9)
+    assert [one.session_id for one in page.items] == [ENDED.session_id, OPEN.session_id]
 
 
 @pytest.mark.parametrize("name", ["session.json", "header.json", "events.jsonl"])
@@ -74,10 +90,10 @@ async def test_a_letter_that_was_changed_within_a_text_is_named(home: Path, stor
 
 async def test_a_session_that_has_its_answer_stays(home: Path, stores: Stores) -> None:
     garble(home / "sessions" / ENDED.session_id / "events.jsonl")
-    before = files(home)
+    before = files(home / "sessions")
     (finding,) = await found(stores, repair=True)
     assert (finding.kind, finding.repair) == ("damaged", None)
-    assert files(home) == before
+    assert files(home / "sessions") == before
     assert await stores.sessions.load_record(ENDED.session_id) == ENDED
 
 
@@ -123,9 +139,11 @@ async def test_what_somebody_is_in_the_middle_of_is_no_fault(home: Path, stores:
     hidden = home / "sessions" / f".{new_session_id(9)}.tmp"
     async with await stores.sessions.claim(OPEN.session_id) as claim:
         (folder / ".session.json.tmp").write_bytes(b"half")
-        with Workshop(Home(home), home / "sessions").using(hidden):
+        index = SessionIndex(Home(home), list)
+        with index.vanishing(new_session_id(9)):
             hidden.mkdir()
             assert await found(stores, repair=True) == []
+        index.close()
         garble(folder / "header.json")
         assert [finding.kind for finding in await found(stores, repair=True)] == ["damaged", "leftover"]
         assert folder.exists()
