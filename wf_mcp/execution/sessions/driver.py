@@ -21,7 +21,7 @@ from wf_core.calls.results import ToolResult
 from wf_core.errors import WfError
 from wf_core.ids import SessionId, is_session_id
 from wf_core.ids import session_id as new_session_id
-from wf_core.sessions import AgentSnapshot, Attachment, Parent, Stop, next_action, open_calls, say
+from wf_core.sessions import AgentSnapshot, Attachment, Parent
 from wf_mcp.execution.changes import Changes
 from wf_mcp.execution.owned import ShuttingDown, owned
 from wf_mcp.execution.sessions import mail
@@ -29,20 +29,14 @@ from wf_mcp.execution.sessions.advancing import TellParent, advance
 from wf_mcp.execution.sessions.answers import deliver, delivery_of
 from wf_mcp.execution.sessions.creating import store_new
 from wf_mcp.execution.sessions.ending import end
-from wf_mcp.execution.sessions.errors import (
-    CallAnswered,
-    CallExpired,
-    RunnerMissing,
-    SessionAdvancingFailed,
-    SessionBlocked,
-)
+from wf_mcp.execution.sessions.errors import CallAnswered, CallExpired, SessionAdvancingFailed
 from wf_mcp.execution.sessions.forking import store_fork
 from wf_mcp.execution.sessions.going import Going
 from wf_mcp.execution.sessions.held import HeldSession
 from wf_mcp.execution.sessions.live import EndAsked, LiveSession, Poked, Wish
 from wf_mcp.execution.sessions.loading import Sessions
-from wf_mcp.execution.sessions.making import is_isolated, runner_of
 from wf_mcp.execution.sessions.means import SessionMeans
+from wf_mcp.execution.sessions.preparing import prepare
 from wf_mcp.execution.sessions.views import SessionView, view
 
 logger = logging.getLogger(__name__)
@@ -299,7 +293,7 @@ class SessionDriver:
         held, anew = await self._sessions.hold(session_id, principal=wish.principal)
         launched = False
         try:
-            await self._prepare(held, wish, anew=anew)
+            await prepare(held, wish, anew=anew)
             self._launch(held, wish)
             launched = True
         finally:
@@ -315,33 +309,6 @@ class SessionDriver:
                 await end(held, error)
         finally:
             await held.leave()
-
-    async def _prepare(self, held: HeldSession, wish: Wish, *, anew: bool) -> None:
-        """Make a held session ready to go on, and store what was asked for."""
-        if wish.goal != "rest" and (wish.says or await self._has_more_to_do(held)):
-            missing = await self.means.missing(held.session.agent)
-            if missing:
-                raise SessionBlocked(held.session_id, missing)
-        if wish.goal == "isolated":
-            self._require_runner(held)
-        if anew:
-            await mail.restore(held)
-        await mail.take_over(held)
-        if wish.says:
-            say(held.session, wish.prompt or "", wish.attachments, joins=True)
-        if wish.says or wish.auto not in {None, held.record.auto}:
-            await held.store("running", auto=wish.auto)
-
-    async def _has_more_to_do(self, held: HeldSession) -> bool:
-        """Tell whether a session goes on without a new word of the user."""
-        if not isinstance(next_action(held.session), Stop):
-            return True
-        return any(call.state == "running" for call in open_calls(held.session)) or await mail.has_come(held)
-
-    def _require_runner(self, held: HeldSession) -> None:
-        isolated = [call for call in open_calls(held.session) if call.state == "deferred" and is_isolated(call)]
-        if isolated and all(runner_of(self.means, held.session, call) is None for call in isolated):
-            raise RunnerMissing(held.session_id)
 
     def _turn(self, session_id: SessionId) -> anyio.Lock:
         """Let wishes for one session come one after another."""
