@@ -92,15 +92,18 @@ class CompositeSessions:
             found.update([one for one in await store.abandoned() if not await self._is_hidden(number, one)])
         return sorted(found, reverse=True)
 
-    async def delete(self, session_id: SessionId) -> None:
+    async def delete(self, session_id: SessionId, *, found: SessionRecord | None = None) -> None:
         """Delete it in every store, in the target last: what is interrupted leaves the latest state."""
         holders = [store for store in self._stores if await _has(store, session_id)]
         if not holders:
             raise await self._missing(session_id, None)
         if await holders[0].is_claimed(session_id):
             raise SessionBusy(session_id)
-        for store in reversed(holders):
+        if found is not None and await holders[0].load_record(session_id) != found:
+            raise SessionBusy(session_id)
+        for store in reversed(holders[1:]):
             await store.delete(session_id)
+        await holders[0].delete(session_id, found=found)
 
     async def _read(
         self, session_id: SessionId, principal: str | None, read: Callable[[SessionStore], Awaitable[T]]

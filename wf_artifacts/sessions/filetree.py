@@ -168,13 +168,15 @@ class FileTreeSessions(FileTreeStore):
         return list(filter(is_abandoned, self._newest(status="running")))
 
     @in_thread
-    def delete(self, session_id: SessionId) -> None:
+    def delete(self, session_id: SessionId, *, found: SessionRecord | None = None) -> None:
         with self._close_ids(session_id):
             folder = self._folder(session_id)
             if not folder.exists():
                 raise SessionNotFound(session_id)
             lock = self._lock(folder)
             try:
+                if found is not None and folder.head().record != found:
+                    raise SessionBusy(session_id)
                 with self._index.vanishing(session_id), self.home.translated(folder.path):
                     remove_leftover(atomic.temporary(folder.path), lock=LOCK)
                     atomic.remove_folder(atomic.retire_folder(folder.path), last=LOCK)

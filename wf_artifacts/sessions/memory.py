@@ -101,8 +101,9 @@ class MemorySessions:
         idle = (session_id for session_id, session in self._sessions.items() if session.claim is None)
         return [one for one in descending(SESSIONS, idle, None) if self._record(one).status == "running"]
 
-    async def delete(self, session_id: SessionId) -> None:
-        if self._session(session_id).claim is not None:
+    async def delete(self, session_id: SessionId, *, found: SessionRecord | None = None) -> None:
+        claim = self._session(session_id).claim
+        if claim is not None or (found is not None and self._record(session_id) != found):
             raise SessionBusy(session_id)
         del self._sessions[session_id]
 

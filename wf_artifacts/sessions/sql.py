@@ -6,7 +6,7 @@ from zlib import crc32
 
 from anyio import CapacityLimiter
 
-from wf_artifacts.errors import SessionClaimLost, SessionExists
+from wf_artifacts.errors import SessionBusy, SessionClaimLost, SessionExists
 from wf_artifacts.sessions import reading, soundness
 from wf_artifacts.sessions.heads import SessionHeads
 from wf_artifacts.sessions.models import SESSION_RECORD, SessionRecord, SessionStatus, StoredSession
@@ -134,9 +134,11 @@ class SqlSessions:
         return found
 
     @in_thread
-    def delete(self, session_id: SessionId) -> None:
+    def delete(self, session_id: SessionId, *, found: SessionRecord | None = None) -> None:
         with self._database.writing() as transaction:
             session, _ = self._heads.take(transaction, session_id)
+            if found is not None and reading.record(transaction, session_id) != found:
+                raise SessionBusy(session_id)
             transaction.change("delete_session", session=session)
 
 

@@ -118,10 +118,10 @@ class SessionStore(Protocol):
         """Give the sessions with status `running` that nobody holds, the newest first; none that cannot be read."""
         ...
 
-    async def delete(self, session_id: SessionId) -> None:
-        """Delete a session with everything that is kept of it.
+    async def delete(self, session_id: SessionId, *, found: SessionRecord | None = None) -> None:
+        """Delete a session with everything that is kept of it; with `found` only as it was found.
 
         Raises:
-            SessionBusy: somebody holds it; nothing was deleted.
+            SessionBusy: somebody holds it, or it has gone on since it was found; nothing was deleted.
         """
         ...

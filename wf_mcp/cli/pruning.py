@@ -1,8 +1,9 @@
 """`wf runs prune`: delete runs that ended long ago."""
 
 import re
+from collections.abc import Collection, Sequence
 from datetime import timedelta
-from typing import Annotated, Final, get_args
+from typing import Annotated, Final, TypeVar, get_args
 
 import typer
 from rich.console import Group, RenderableType
@@ -15,6 +16,8 @@ from wf_mcp.cli.output import AsJson, show, status, table, when
 from wf_mcp.operations.caller import LOCAL_PERSON
 from wf_mcp.operations.models import RunStatus
 from wf_mcp.operations.pruning import PrunedRuns, prune_runs
+
+Status = TypeVar("Status", bound=str)
 
 _AGE: Final = re.compile(r"(\d{1,9})([smhdw])")
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -31,28 +34,30 @@ def age(text: str) -> timedelta:
         raise typer.BadParameter("that is too long") from None
 
 
-def statuses(texts: list[str] | None) -> list[RunStatus]:
-    """Read statuses, each given alone or several with commas between."""
+def chosen(texts: list[str] | None, every: Sequence[Status], ended: Collection[Status]) -> list[Status]:
+    """Read statuses, each given alone or several with commas between; those that are `ended` where none is given."""
     given = [word.strip() for text in texts or [] for word in text.split(",")]
-    known = {name: name for name in get_args(RunStatus)}
+    known: dict[str, Status] = {name: name for name in every}
     if unknown := [word for word in given if word not in known]:
-        raise typer.BadParameter(f"{unknown[0]!r} is no status; there is {', '.join(sorted(FINAL))}")
-    return [known[word] for word in given] or sorted(FINAL)
+        raise typer.BadParameter(f"{unknown[0]!r} is no status; there is {', '.join(sorted(ended))}")
+    return [known[word] for word in given] or sorted(ended)
+
+
+OlderThan: Final = typer.Option("--older-than", metavar="AGE", parser=age, help="90m, 12h, 30d or 4w since it ended.")
+DryRun: Final = typer.Option("--dry-run", help="Say what would be deleted, and delete nothing.")
 
 
 def prune(
     context: typer.Context,
-    older_than: Annotated[
-        timedelta, typer.Option("--older-than", metavar="AGE", parser=age, help="90m, 12h, 30d or 4w since it ended.")
-    ],
+    older_than: Annotated[timedelta, OlderThan],
     status: Annotated[
         list[str] | None, typer.Option("--status", help="Only completed, failed or cancelled runs; may be repeated.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be deleted, and delete nothing.")] = False,
+    dry_run: Annotated[bool, DryRun] = False,
     as_json: AsJson = False,
 ) -> None:
     """Delete runs that ended long ago, with their traces. Open runs are never deleted."""
-    wanted = statuses(status)
+    wanted: list[RunStatus] = chosen(status, get_args(RunStatus), FINAL)
 
     async def action(wf: App) -> PrunedRuns:
         async with ticker("looking for runs to delete") as progress:

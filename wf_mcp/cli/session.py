@@ -17,7 +17,7 @@ from wf_core.ids import read_call_token
 from wf_core.jsonvalue import JsonValue, loads
 from wf_core.sessions import Attachment
 from wf_mcp.app import App
-from wf_mcp.cli import conversations
+from wf_mcp.cli import conversations, session_pruning
 from wf_mcp.cli.advancing import WAIT_SECONDS, Advanced, advance, end, watched
 from wf_mcp.cli.documents import read_file, read_stdin
 from wf_mcp.cli.operate import guard, operate
@@ -227,6 +227,9 @@ def delete(context: typer.Context, session_id: SessionId, as_json: AsJson = Fals
         as_json=as_json,
     )
     show(gone, lambda deleted: f"deleted {deleted.session_id}", as_json=as_json)
+
+
+app.command()(session_pruning.prune)
 
 
 def _value(data: bytes) -> JsonValue:

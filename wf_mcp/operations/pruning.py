@@ -1,7 +1,7 @@
 """Deleting runs that ended long ago."""
 
 from collections.abc import Collection
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from wf_artifacts.runs.prune import prune
 from wf_core.state import FINAL
@@ -49,10 +49,7 @@ async def prune_runs(
         raise InvalidArgument(
             f"A run that is {open_ones[0]} has not ended.", hint=f"Only {', '.join(sorted(FINAL))} runs are pruned."
         )
-    try:
-        before = app.clock.now() - older_than
-    except OverflowError:
-        raise InvalidArgument("That is longer ago than there are dates.", hint="Name a shorter time.") from None
+    before = moment_before(app, older_than)
     found: list[PrunedRun] = []
     async for record in prune(
         app.stores.runs, principal=caller.principal, before=before, statuses=statuses, dry_run=dry_run
@@ -68,3 +65,15 @@ async def prune_runs(
         if progress is not None:
             await progress(len(found), record.run_id)
     return PrunedRuns(ended_before=iso(before), dry_run=dry_run, runs=found)
+
+
+def moment_before(app: App, older_than: timedelta) -> datetime:
+    """Give the moment that is so long ago.
+
+    Raises:
+        InvalidArgument: there is no such moment.
+    """
+    try:
+        return app.clock.now() - older_than
+    except OverflowError:
+        raise InvalidArgument("That is longer ago than there are dates.", hint="Name a shorter time.") from None

@@ -365,3 +365,17 @@ class TestDeleting:
                 await sessions.delete(begun.session_id)
             await sessions.store(claim, moved(begun), events(since=1))
         assert (await sessions.load(begun.session_id)).events == events(2)
+
+    async def test_a_session_is_deleted_as_it_was_found_or_not_at_all(self, sessions: SessionStore) -> None:
+        found = session(status="answered", position=1)
+        await begin_and_release(sessions, found, given=events())
+        async with await sessions.claim(found.session_id) as claim:
+            await sessions.store(claim, moved(found, status="waiting"), events(since=1))
+        with pytest.raises(SessionBusy):
+            await sessions.delete(found.session_id, found=found)
+        stored = await sessions.load(found.session_id)
+        assert (stored.record.status, stored.events) == ("waiting", events(2))
+        await (await sessions.claim(found.session_id)).release()
+        await sessions.delete(found.session_id, found=stored.record)
+        with pytest.raises(SessionNotFound):
+            await sessions.load(found.session_id)

@@ -6,7 +6,7 @@ import pytest
 import typer
 
 from tests.wf_mcp.cli.terminal import Terminal
-from wf_mcp.cli.pruning import age, statuses
+from wf_mcp.cli.pruning import age, chosen
 
 
 @pytest.mark.parametrize(
@@ -30,10 +30,16 @@ def test_what_is_no_age_is_refused(text: str) -> None:
 
 
 def test_statuses_are_given_one_by_one_or_together() -> None:
-    assert statuses(["failed, cancelled", "completed"]) == ["failed", "cancelled", "completed"]
-    assert statuses(None) == ["cancelled", "completed", "failed"]
-    with pytest.raises(typer.BadParameter, match="'done' is no status"):
-        statuses(["done"])
+    every, ended = ("open", "failed", "completed", "cancelled"), {"failed", "completed", "cancelled"}
+    assert chosen(["failed, cancelled", "completed", "open"], every, ended) == [
+        "failed",
+        "cancelled",
+        "completed",
+        "open",
+    ]
+    assert chosen(None, every, ended) == ["cancelled", "completed", "failed"]
+    with pytest.raises(typer.BadParameter, match="'done' is no status; there is cancelled, completed, failed"):
+        chosen(["done"], every, ended)
 
 
 def test_runs_that_ended_are_deleted_and_open_ones_stay(terminal: Terminal) -> None:

@@ -1,0 +1,109 @@
+"""Deleting sessions that ended long ago."""
+
+from collections.abc import Collection
+from datetime import timedelta
+
+from wf_artifacts.errors import RunNotFound, SessionNotFound
+from wf_artifacts.sessions.models import SessionRecord, SessionStatus
+from wf_artifacts.sessions.prune import prune
+from wf_artifacts.sessions.rules import ENDED
+from wf_artifacts.stores import Stores
+from wf_core.errors import StateError
+from wf_core.ids import RunId, SessionId
+from wf_core.state import FINAL
+from wf_core.times import iso
+from wf_mcp.app import App
+from wf_mcp.errors import InvalidArgument
+from wf_mcp.execution.callees.family import is_awaited
+from wf_mcp.execution.live import Progress
+from wf_mcp.operations.caller import LOCAL_MODEL, Caller
+from wf_mcp.operations.models import Answer
+from wf_mcp.operations.pruning import moment_before
+
+
+class PrunedSession(Answer):
+    """A session that was deleted, or would be."""
+
+    session_id: str
+    status: SessionStatus
+    agent: str
+    updated_at: str
+
+
+class PrunedSessions(Answer):
+    """Every session that ended before a moment."""
+
+    ended_before: str
+    dry_run: bool
+    """Whether nothing was deleted."""
+    sessions: list[PrunedSession]
+
+
+async def prune_sessions(
+    app: App,
+    *,
+    older_than: timedelta,
+    statuses: Collection[SessionStatus] = ENDED,
+    dry_run: bool = False,
+    caller: Caller = LOCAL_MODEL,
+    progress: Progress | None = None,
+) -> PrunedSessions:
+    """Delete the sessions that ended so long ago, with everything that is kept of them.
+
+    Never touched is one that waits for something, that is advanced, or that a run or session may wait for.
+
+    Raises:
+        InvalidArgument: a status is one that a session has to leave, or there is no such moment; nothing was deleted.
+    """
+    if open_ones := sorted(set(statuses) - ENDED):
+        raise InvalidArgument(
+            f"A session that is {open_ones[0]} has not ended.",
+            hint=f"Only {', '.join(sorted(ENDED))} sessions are pruned.",
+        )
+    before = moment_before(app, older_than)
+    found: list[PrunedSession] = []
+
+    async def is_wanted(record: SessionRecord) -> bool:
+        return await _is_wanted(app.stores, record)
+
+    async for record in prune(
+        app.stores.sessions,
+        principal=caller.principal,
+        before=before,
+        is_wanted=is_wanted,
+        statuses=statuses,
+        dry_run=dry_run,
+    ):
+        if not dry_run:
+            await app.stores.continuations.delete_of(record.session_id)
+        found.append(
+            PrunedSession(
+                session_id=record.session_id,
+                status=record.status,
+                agent=record.agent,
+                updated_at=iso(record.updated_at),
+            )
+        )
+        if progress is not None:
+            await progress(len(found), record.session_id)
+    return PrunedSessions(ended_before=iso(before), dry_run=dry_run, sessions=found)
+
+
+async def _is_wanted(stores: Stores, session: SessionRecord) -> bool:
+    """Tell whether whoever called a session may ask for its answer: it waits for it, or has not ended.
+
+    One that was cut off makes its calls again, so what it is not seen to wait for may be wanted too.
+    """
+    parent = session.parent
+    if parent is None:
+        return False
+    try:
+        if await is_awaited(stores, session):
+            return True
+        if parent.kind == "run":
+            return (await stores.runs.load(RunId(parent.id))).status not in FINAL
+        return (await stores.sessions.load_record(SessionId(parent.id))).status not in ENDED
+    except (RunNotFound, SessionNotFound):
+        return False
+    except StateError:  # nobody can tell
+        return True
