@@ -118,7 +118,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         (place := Path(folder, "long")).mkdir()
         slower, larger = anyio.run(growth, place)
-        listed = anyio.run(session_list_ratio, Path(folder, "many"), options.full)
+        (lists := Path(folder, "lists")).mkdir()
+        listed = anyio.run(session_list_ratio, lists, options.full)
         measured, count, rate = anyio.run(serve, Path(folder), 10 if options.full else 1)
     last = measured[min(len(measured) - 1, int(0.99 * len(measured)))]
     print(f"from complete_call to the model: median {median(measured):.1f} ms, p99 {last:.1f} ms")
