@@ -66,7 +66,7 @@ async def pending(server: Server) -> list[dict[str, Any]]:
     return (await server.call("list_pending", limit=100))["pending"]
 
 
-async def test_whoever_ends_a_run_ends_all_below_it_also_where_it_is_killed_in_between(tmp_path: Path) -> None:
+async def test_whoever_ends_a_run_ends_all_below_it_and_what_does_not_go_on_says_why(tmp_path: Path) -> None:
     desk = office(tmp_path)
     async with desk.server() as server:
         for name, agent in (("middle", "inner"), ("top", "outer"), ("held", "holder")):
@@ -99,7 +99,19 @@ async def test_whoever_ends_a_run_ends_all_below_it_also_where_it_is_killed_in_b
         ended = await server.call("inspect_session", session_id=ended_by(doomed, await sessions(server)))
         assert f"The run {doomed}, which called this, was cancelled." in ended["error"]["message"]
         assert "write outer done" in json.dumps(ended["conversation"])
+
+        await server.call("delete_deployment", deployment_id="middle")
+        for told in (await server.call("inspect_run", run_id=kept), desk.wf("pending", "--run", kept)["pending"][0]):
+            assert "the deployment middle was deleted" in json.dumps(told)
+            assert "create_deployment(deployment_id='middle', artifact_id='middle', version=1)" in json.dumps(told)
+        await server.call("create_deployment", deployment_id="middle", artifact_id="middle")
+
+        await server.call("pause_session", session_id=approval["session_id"])
         desk.wf("session", "approve", approval["token"])
+        told = await server.call("inspect_run", run_id=kept, wait_seconds=1)
+        assert (told["status"], desk.noted[-1]) == ("interrupted", "holds")
+        assert "is paused" in told["pending_calls"][0]["reason"]
+        await server.call("resume_session", session_id=approval["session_id"])
         with anyio.fail_after(30):
             while (await server.call("inspect_run", run_id=kept, wait_seconds=5))["status"] != "completed":
                 await anyio.lowlevel.checkpoint()

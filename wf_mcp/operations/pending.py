@@ -6,16 +6,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+import anyio
+
 from wf_artifacts.errors import InvalidCursor
 from wf_artifacts.runs.models import RunRecord
 from wf_core.ids import RunId
 from wf_mcp.app import App
 from wf_mcp.errors import InvalidArgument
 from wf_mcp.operations import session_pending, summaries
+from wf_mcp.operations.callees import LOOKING_SECONDS, look
 from wf_mcp.operations.caller import LOCAL_MODEL, Caller
 from wf_mcp.operations.checks import MOST_ROWS, check_limit
 from wf_mcp.operations.cursors import bind, release
 from wf_mcp.operations.models import PendingItem, PendingList
+from wf_mcp.operations.session_summaries import answer_action
 
 Kind = Literal["interrupt", "call"]
 
@@ -42,6 +46,34 @@ async def list_pending(
         RunNotFound, SessionNotFound: there is none of that id.
         InvalidArgument, InvalidCursor: limit or cursor are not of this list.
     """
+    found = await _list(app, run_id, session_id, only, cursor, limit, caller)
+    items = list(found.pending)
+    with anyio.move_on_after(LOOKING_SECONDS):
+        for index, item in enumerate(items):
+            items[index] = await _as_it_stands(app, item)
+    return found.model_copy(update={"pending": items})
+
+
+async def _as_it_stands(app: App, item: PendingItem) -> PendingItem:
+    """Say of a call that waits for its callee what that is at, and what to do where it does not go on."""
+    owner = item.run_id or item.session_id
+    if item.call is None or item.call.awaits != "callee" or owner is None:
+        return item
+    looked = await look(app, owner, [item.call])
+    usual = summaries.settle_action if item.run_id else answer_action
+    (call,) = looked.calls
+    return item.model_copy(update={"call": call, "next_action": looked.action(call, usual(call))})
+
+
+async def _list(
+    app: App,
+    run_id: str | None,
+    session_id: str | None,
+    only: Kind | None,
+    cursor: str | None,
+    limit: int,
+    caller: Caller,
+) -> PendingList:
     check_limit(limit)
     filters = ("pending", caller.principal, run_id, session_id, only)
     place = release(cursor, *filters)

@@ -12,6 +12,7 @@ from wf_mcp.execution.calls.isolated import NO_RUNNER
 from wf_mcp.execution.sessions.views import PendingCall as Waiting
 from wf_mcp.execution.sessions.views import SessionView
 from wf_mcp.operations.answers import Diagnostic
+from wf_mcp.operations.callees import Looked, look
 from wf_mcp.operations.conversations import SHOWN_BYTES, conversation
 from wf_mcp.operations.models import PendingCall
 from wf_mcp.operations.session_models import (
@@ -34,7 +35,8 @@ async def detail(app: App, view: SessionView, *, turns: int = 0) -> SessionDetai
     """
     record = await _seen(app, view.record)
     missing = [] if record.status == "running" else await _missing(app, view)
-    pending = [pending_call(waiting) for waiting in view.pending]
+    waiting = await look(app, record.session_id, [pending_call(waiting) for waiting in view.pending])
+    pending = waiting.calls
     return SessionDetail(
         session_id=record.session_id,
         status="blocked" if missing else record.status,
@@ -44,11 +46,11 @@ async def detail(app: App, view: SessionView, *, turns: int = 0) -> SessionDetai
         turns=record.turns,
         pending_calls=pending,
         usage=UsageView(input_tokens=view.usage.input_tokens, output_tokens=view.usage.output_tokens),
-        diagnostics=missing,
+        diagnostics=[*missing, *waiting.stuck.values()],
         parent=None if record.parent is None else record.parent.id,
         created_at=iso(record.created_at),
         updated_at=iso(record.updated_at),
-        next_actions=_next_actions(record, pending, blocked=bool(missing)),
+        next_actions=_next_actions(record, waiting, blocked=bool(missing)),
         conversation=conversation(view.session, turns),
     )
 
@@ -140,11 +142,12 @@ async def _missing(app: App, view: SessionView) -> list[Diagnostic]:
     return [Diagnostic.model_validate({**issue, "path": issue.get("path") or None}) for issue in found]
 
 
-def _next_actions(record: SessionRecord, pending: Sequence[PendingCall], *, blocked: bool) -> list[str]:
-    name = f'session_id="{record.session_id}"'
+def _next_actions(record: SessionRecord, waiting: Looked, *, blocked: bool) -> list[str]:
+    name, pending = f'session_id="{record.session_id}"', waiting.calls
     if blocked:
-        return [f"resume_session({name}) once the diagnostics are resolved"]
-    answers = [answer_action(call) for call in pending[:MOST_ACTIONS]]
+        stuck = [waiting.action(call, "") for call in pending if call.token in waiting.stuck][:MOST_ACTIONS]
+        return [*stuck, f"resume_session({name}) once the diagnostics are resolved"]
+    answers = [waiting.action(call, answer_action(call)) for call in pending[:MOST_ACTIONS]]
     match record.status:
         case "running":
             return [f"inspect_session({name}, wait_seconds=25)"]

@@ -13,6 +13,7 @@ from wf_mcp.app import App
 from wf_mcp.errors import RunBlocked
 from wf_mcp.execution import pins
 from wf_mcp.execution.pins import Readiness
+from wf_mcp.operations.callees import Looked, look
 from wf_mcp.operations.models import (
     Diagnostic,
     InterruptView,
@@ -45,6 +46,8 @@ async def summarize(
     if left is not None and not isinstance(left, RunBlocked):
         diagnostics.append(unusable(left))
     interrupts = [question(interrupt) for interrupt in record.interrupts]
+    waiting = await look(app, record.run_id, pending_calls(record))
+    diagnostics += waiting.stuck.values()
     ready = resume_readiness(record, readiness)
     answerable = ready == "ready" or app.runs.handle(record.run_id).live is not None
     return RunSummary(
@@ -59,14 +62,14 @@ async def summarize(
         error=None if record.error is None else RunErrorView.model_validate(record.error),
         interrupt=interrupts[0] if interrupts else None,
         interrupts=interrupts,
-        pending_calls=pending_calls(record),
+        pending_calls=waiting.calls,
         diagnostics=diagnostics,
         trace_count=record.trace_count,
         steps_executed=record.steps_executed,
         latest_checkpoint_id=f"{record.run_id}/{record.checkpoint:06d}",
         created_at=iso(record.created_at),
         updated_at=iso(record.updated_at),
-        next_actions=_next_actions(record, ready, interrupts if answerable else [], abandoned=abandoned),
+        next_actions=_next_actions(record, ready, interrupts if answerable else [], waiting, abandoned=abandoned),
     )
 
 
@@ -221,11 +224,11 @@ async def _looked_after(app: App, record: RunRecord) -> tuple[RunRecord, bool]:
 
 
 def _next_actions(
-    record: RunRecord, ready: ResumeReadiness, answerable: list[InterruptView], *, abandoned: bool
+    record: RunRecord, ready: ResumeReadiness, answerable: list[InterruptView], waiting: Looked, *, abandoned: bool
 ) -> list[str]:
     name = f'run_id="{record.run_id}"'
     answers = [answer_action(record.run_id, interrupt) for interrupt in answerable[:MOST_ACTIONS]]
-    settlements = [settle_action(call) for call in pending_calls(record)[:MOST_ACTIONS]]
+    settlements = [waiting.action(call, settle_action(call)) for call in waiting.calls[:MOST_ACTIONS]]
     if record.status == "running":
         look = f"inspect_run({name}, wait_seconds=25)"
         if not abandoned:

@@ -91,7 +91,7 @@ class AgentsSource:
             await self._create(session_id, capability, prompt, context)
         else:
             if record.status in {"answered", "failed"}:
-                return _answer(await self._sessions.view(session_id))
+                return answer(await self._sessions.view(session_id))
             if not (record.auto or asked):
                 raise CallDeferred(f"the session {session_id} is paused")
         try:
@@ -100,7 +100,7 @@ class AgentsSource:
             raise CallDeferred(f"the session {session_id}: {error.message}") from error
         except WfError as error:
             raise CallFailed(error.code, error.message, executed=True, hint=error.hint) from error
-        return _answer(await self._sessions.view(session_id))
+        return answer(await self._sessions.view(session_id))
 
     def status(self) -> SourceStatus:
         wrong = [
@@ -141,7 +141,7 @@ class AgentsSource:
             raise CallFailed.before(error) from error
 
 
-def _answer(view: SessionView) -> CallResult:
+def answer(view: SessionView) -> CallResult:
     """Give what a session at rest says to whoever called it.
 
     Raises:
