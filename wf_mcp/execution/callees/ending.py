@@ -31,6 +31,8 @@ class Ending:
         self._stores = stores
         self._runs = runs
         self._sessions = sessions
+        self._turn = anyio.Lock()
+        """Held by who ends callees: the next who asks for it hears that it is done once it is, down to the last."""
 
     async def callees_of(self, caller: str) -> bool:
         """End what a session or a run called and does not wait for, and what that called; tell whether all is done.
@@ -60,6 +62,10 @@ class Ending:
 
     async def _end(self, callers: set[str] | None) -> bool:
         """End the callees of these callers, or of all, and those of the ones that were ended."""
+        async with self._turn:
+            return await self._end_level_by_level(callers)
+
+    async def _end_level_by_level(self, callers: set[str] | None) -> bool:
         done, tried = True, set[str]()
         while True:
             found = [

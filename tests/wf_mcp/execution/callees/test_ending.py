@@ -93,13 +93,15 @@ async def test_a_step_that_ends_in_another_way_ends_its_callee_alone(home: Home)
 
 async def test_a_run_that_fails_ends_what_its_other_branch_called(home: Home) -> None:
     fails = {"type": "node", "use": "wf.std.fail", "input": {"message": {"value": "no"}}, "routes": {"ok": "__end__"}}
-    both = {"type": "parallel", "branches": {"waits": "ask", "fails": "later"}, "routes": {"done": "__end__"}}
-    sleeps = {"type": "node", "use": "wf.std.sleep", "input": {"seconds": {"value": 0.3}}, "routes": {"ok": "stop"}}
-    steps = {"both": both, "ask": asks("leaf"), "later": sleeps, "stop": fails}
+    both = {"type": "parallel", "branches": {"waits": "ask", "fails": "question"}, "routes": {"done": "__end__"}}
+    answer = {"resume_schema": {"type": "object"}, "resume": {}, "routes": {"submitted": "stop"}}
+    question = {"type": "interrupt", "kind": "approval", **answer}
+    steps = {"both": both, "ask": asks("leaf"), "question": question, "stop": fails}
     async with home.open() as app:
         await deploy(app, "flow", plan(steps))
         found = await run(app, "flow")
-        assert found.status == "failed"
+        failed = await runs.resume_run(app, run_id=found.run_id or "", caller=LOCAL_PERSON)
+        assert failed.status == "failed"
         assert app.callees is not None
         await app.callees.finish()
         assert [row.status for row in (await sessions.list_sessions(app)).sessions] == ["failed"]
@@ -122,10 +124,13 @@ async def test_a_callee_that_another_process_is_at_is_ended_once_that_lets_go(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ending, "BUSY_SECONDS", 0.01)
+    monkeypatch.setattr(ending, "MOST_TRIES", 1000)
     async with home.open() as app, home.open() as other:
         await deploy(app, "flow", plan({"ask": asks("leaf")}))
         found = await run(app, "flow")
         (row,) = (await sessions.list_sessions(app)).sessions
+        assert app.callees is not None
+        await app.callees.finish()  # asking the agent once more
         claim = await other.stores.sessions.claim(SessionId(row.session_id))
         app.runs.on_stop = None
         await app.runs.cancel(RunId(found.run_id or ""), reason=None)
@@ -137,3 +142,20 @@ async def test_a_callee_that_another_process_is_at_is_ended_once_that_lets_go(
             await anyio.sleep(0.02)
             await claim.release()
         assert await waits(app) == 0
+
+
+async def test_who_asks_while_they_are_being_ended_hears_once_all_of_them_are(nest: Home) -> None:
+    async with nest.open() as app:
+        found = await run(app, await deploy_nest(app))
+        app.runs.on_stop = None
+        await app.runs.cancel(RunId(found.run_id or ""), reason=None)
+        ends, left = Ending(app.stores, app.runs, app.sessions), list[int]()
+
+        async def ask() -> None:
+            assert await ends.callees_of(found.run_id or "")
+            left.append(await waits(app))
+
+        async with anyio.create_task_group() as tasks:
+            for _ in range(3):
+                tasks.start_soon(ask)
+        assert left == [0, 0, 0]
