@@ -11,7 +11,7 @@ from wf_artifacts.errors import DeploymentNotFound, IdempotencyConflict, Session
 from wf_artifacts.runs.models import RunRecord
 from wf_core.calls.capability import idempotency_key
 from wf_core.errors import StateError, WfError
-from wf_core.ids import DeploymentId, RunId, derived_session_id, is_session_id, read_call_token
+from wf_core.ids import DeploymentId, RunId, SessionId, derived_session_id, is_session_id, read_call_token
 from wf_core.jsonvalue import JsonValue
 from wf_mcp.app import App
 from wf_mcp.execution import pins
@@ -26,6 +26,8 @@ logger = logging.getLogger(__name__)
 
 LOOKING_SECONDS = 5.0
 """How long callees are looked at, at most. Of those that were not reached in time it is told what was stored."""
+
+GIVEN_UP = "a person gives the call up by wf calls fail TOKEN."
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,21 @@ async def look(app: App, owner: str, calls: Sequence[PendingCall]) -> Looked:
     return looked
 
 
+async def callee_of(app: App, owner: str, call: PendingCall) -> SessionId | RunId | None:
+    """Name the session or the run that a call of a session or a run waits for; None where it waits for none.
+
+    Raises:
+        StateError, StoreUnavailable: it cannot be told.
+    """
+    (asked,) = await _asked(app, owner, [call])
+    if asked is None:
+        return None
+    if asked.source == AGENTS:
+        return derived_session_id(asked.owner, asked.key, app.clock.now())
+    record = await _started(app, asked)
+    return None if record is None else record.run_id
+
+
 def _tell(looked: Looked, index: int, found: _Standing) -> None:
     call = looked.calls[index]
     looked.calls[index] = call.model_copy(update={"reason": found.reason})
@@ -130,7 +147,7 @@ async def _of_session(app: App, call: _Call, view: SessionView, depth: int) -> _
     try:
         agents.answer(view)
     except CallFailed as failed:
-        return _Standing(failed.message, failed.code, f"{again} asks it again; fail_call gives the call up.")
+        return _Standing(failed.message, failed.code, f"{again} asks it again; {GIVEN_UP}")
     except CallDeferred as deferred:
         stands = _Standing(deferred.reason)
     else:
@@ -146,7 +163,7 @@ async def _of_session(app: App, call: _Call, view: SessionView, depth: int) -> _
         return _Standing(
             f"the session {session_id} is blocked: {told}",
             "session_blocked",
-            f"Bring back what is missing, then {again}; fail_call gives the call up.",
+            f"Bring back what is missing, then {again}; {GIVEN_UP}",
         )
     if not view.record.auto and (await owner_of(app.stores, call.owner)).auto:
         return _Standing(f"{stands.reason}, and is paused", "session_paused", f"{again} goes on with it.")

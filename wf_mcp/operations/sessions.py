@@ -14,7 +14,8 @@ from wf_mcp.app import App
 from wf_mcp.config.agents import AgentFile, configured_file, find_agent, load_agent
 from wf_mcp.errors import InvalidArgument
 from wf_mcp.execution.agents import pin_agent
-from wf_mcp.execution.callees.family import is_awaited
+from wf_mcp.execution.callees.family import AGENTS, WORKFLOWS, is_awaited
+from wf_mcp.execution.callees.waking import Callees
 from wf_mcp.execution.sessions.driver import SessionHandle
 from wf_mcp.execution.sessions.errors import SessionInUse
 from wf_mcp.operations import session_summaries as summaries
@@ -193,21 +194,21 @@ async def delete_session(app: App, *, session_id: str, caller: Caller = LOCAL_MO
     record = await app.stores.sessions.load_record(SessionId(session_id), principal=caller.principal)
     if record.parent is not None and await is_awaited(app.stores, record):
         raise SessionInUse(record.session_id, record.parent.kind, record.parent.id)
-    if record.pending and app.callees is not None:
-        await _leave_callees(app, record.session_id)
+    sources = {(call.capability or "").partition(".")[0] for call in record.pending}
+    if app.callees is not None and not sources.isdisjoint({AGENTS, WORKFLOWS}):
+        await _leave_callees(app, app.callees, record.session_id)
     await app.stores.sessions.delete(record.session_id)
     await app.stores.continuations.delete_of(record.session_id)
     return DeletedSession(session_id=record.session_id)
 
 
-async def _leave_callees(app: App, session_id: SessionId) -> None:
+async def _leave_callees(app: App, callees: Callees, session_id: SessionId) -> None:
     """End what a session called before it is deleted, and the session first: nobody could tell whose they were."""
     if await app.stores.sessions.is_claimed(session_id):
         raise SessionBusy(session_id)
     with suppress(StateError):  # what cannot be read may still be deleted
         await app.sessions.end(session_id, {"code": "cancelled", "message": "The session is being deleted."})
-    if app.callees is not None:
-        await app.callees.ending.callees_of(session_id)
+    await callees.ending.callees_of(session_id)
 
 
 async def _waited(app: App, handle: SessionHandle, seconds: float, caller: Caller) -> SessionSummary:

@@ -7,7 +7,7 @@ holder of its claim advances it; the claim is taken here, and given back when it
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from weakref import WeakValueDictionary
 
@@ -291,6 +291,8 @@ class SessionDriver:
 
     async def _serve_at_rest(self, session_id: SessionId, wish: Wish) -> SessionHandle:
         held, anew = await self._sessions.hold(session_id, principal=wish.principal)
+        if wish.goal == "end" and not (wish.asked or held.record.auto):
+            wish = replace(wish, goal="rest", asks_again=False)  # it was paused meanwhile
         launched = False
         try:
             await prepare(held, wish, anew=anew)
