@@ -26,13 +26,12 @@ MOST_ATTEMPTS = 4
 """How often one server tries to go on with one run unasked. Looking at the run tries it again."""
 
 
-async def keep_taking_over(
-    runs: RunDriver, store: RunStore, end_callees: Callable[[], Awaitable[None]] | None = None
-) -> NoReturn:
-    """Take abandoned runs over, now and again, for as long as a server serves. What goes wrong is logged.
+SHARE = 20
+"""Looking for callees takes at most one part in so many of the time, however much there is to look at."""
 
-    `end_callees` ends what was called and is not wanted any more: its caller's process may have died before that.
-    """
+
+async def keep_taking_over(runs: RunDriver, store: RunStore) -> NoReturn:
+    """Take abandoned runs over, now and again, for as long as a server serves. What goes wrong is logged."""
     attempts: Counter[RunId] = Counter()
     await anyio.sleep(FIRST_LOOK_SECONDS)
     while True:
@@ -43,12 +42,19 @@ async def keep_taking_over(
         else:
             attempts.update(found)
             await take_over(runs, found)
-        if end_callees is not None:
-            try:
-                await end_callees()
-            except WfError as error:
-                logger.warning("Callees that nobody waits for cannot be looked for: %s", error)
         await anyio.sleep(LOOK_SECONDS)
+
+
+async def keep_ending_callees(end_callees: Callable[[], Awaitable[None]]) -> NoReturn:
+    """End what was called and is not wanted any more, now and again: its caller's process may have died before that."""
+    await anyio.sleep(FIRST_LOOK_SECONDS)
+    while True:
+        began = anyio.current_time()
+        try:
+            await end_callees()
+        except WfError as error:
+            logger.warning("Callees that nobody waits for cannot be looked for: %s", error)
+        await anyio.sleep(max(LOOK_SECONDS, SHARE * (anyio.current_time() - began)))
 
 
 async def take_over(runs: RunDriver, run_ids: list[RunId]) -> Mapping[RunId, WfError]:

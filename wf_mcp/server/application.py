@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 
 from wf_mcp.app import App
-from wf_mcp.execution.recovery import keep_taking_over
+from wf_mcp.execution.recovery import keep_ending_callees, keep_taking_over
 from wf_mcp.execution.sessions.keeping import keep_going
 from wf_mcp.server.updates import Updates
 
@@ -17,8 +17,9 @@ async def application(home: Path | None, config: Path | None, updates: Updates) 
     """Open the application; while it is open, clients are told of changes, and what others left is gone on with."""
     async with App.open(home=home, config=config) as app, anyio.create_task_group() as tasks:
         tasks.start_soon(updates.tell, app.runs.changes)
-        end_callees = None if app.callees is None else app.callees.ending.all_callees
-        tasks.start_soon(keep_taking_over, app.runs, app.stores.runs, end_callees)
+        tasks.start_soon(keep_taking_over, app.runs, app.stores.runs)
+        if app.callees is not None:
+            tasks.start_soon(keep_ending_callees, app.callees.ending.all_callees)
         tasks.start_soon(keep_going, app.sessions)
         yield app
         tasks.cancel_scope.cancel()

@@ -12,6 +12,8 @@ from wf_artifacts.runs.models import RunRecord
 from wf_artifacts.sessions.models import SessionRecord
 from wf_artifacts.stores import Stores
 from wf_core.errors import WfError
+from wf_core.ids import RunId, is_session_id
+from wf_mcp.execution.callees.family import AGENTS, WORKFLOWS
 from wf_mcp.execution.callees.orphans import Called, under_way, why_unwanted
 from wf_mcp.execution.runs import RunDriver
 from wf_mcp.execution.sessions.driver import SessionDriver
@@ -40,7 +42,7 @@ class Ending:
         What cannot be ended is left as it is, and logged. Not all is done where another process is at one of them.
         """
         try:
-            return await self._end({caller})
+            return not await self._may_call(caller) or await self._end({caller})
         except WfError as error:
             logger.warning("What %s called cannot be looked for: %s", caller, error)
             return False
@@ -59,6 +61,13 @@ class Ending:
             StoreUnavailable: they cannot be looked for.
         """
         await self._end(None)
+
+    async def _may_call(self, caller: str) -> bool:
+        """Tell whether there is anything to look for, which is a look at all that has not ended."""
+        if is_session_id(caller):
+            return True
+        called = (await self._stores.runs.load_environment(RunId(caller))).capabilities.values()
+        return any(pinned.source in {AGENTS, WORKFLOWS} for pinned in called)
 
     async def _end(self, callers: set[str] | None) -> bool:
         """End the callees of these callers, or of all, and those of the ones that were ended."""

@@ -159,3 +159,16 @@ async def test_who_asks_while_they_are_being_ended_hears_once_all_of_them_are(ne
             for _ in range(3):
                 tasks.start_soon(ask)
         assert left == [0, 0, 0]
+
+
+async def test_at_the_end_of_a_run_that_can_call_nobody_nothing_is_looked_for(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There may be very many others."""
+    asks_somebody = {"type": "interrupt", "kind": "question", "routes": {"submitted": "__end__"}}
+    async with home.open() as app:
+        await deploy(app, "flow", plan({"ask": asks_somebody}))
+        found = await run(app, "flow")
+        monkeypatch.setattr(app.stores.runs, "list_runs", None)
+        monkeypatch.setattr(app.stores.sessions, "list_sessions", None)
+        assert (await runs.cancel_run(app, run_id=found.run_id or "")).status == "cancelled"
