@@ -9,6 +9,8 @@ from typing import TextIO, cast
 
 from wf_core.errors import WfError
 from wf_core.ids import close_matches
+from wf_mcp.config import Redactor
+from wf_mcp.config.streams import redact_streams
 from wf_mcp.errors import InvalidArgument, meaning
 from wf_mcp.server.build import build_server
 from wf_mcp.server.toolsets import TOOLSETS, Toolset
@@ -19,8 +21,10 @@ def main(arguments: list[str] | None = None) -> None:
     """Serve until the client goes away."""
     _have_stderr()
     options = _parser().parse_args(arguments)
+    redactor = Redactor()
+    redact_streams(redactor)
     try:
-        server = build_server(home=options.home, config=options.config, toolsets=options.toolsets)
+        server = build_server(home=options.home, config=options.config, toolsets=options.toolsets, redactor=redactor)
         if options.http is None:
             serve_stdio(server)
         else:

@@ -51,18 +51,19 @@ class App:
         cwd: Path | None = None,
         clock: Clock | None = None,
         environ: Mapping[str, str] = os.environ,
+        redactor: Redactor | None = None,
     ) -> AsyncGenerator[Self]:
         """Read the configuration and make everything ready; sources are loaded and connected when they are first used.
 
-        `home` defaults to WF_HOME, else the user's data folder. At the end, runs and sessions are left as they
-        were last stored. Enter and leave in the same task.
+        `home` defaults to WF_HOME, else the user's data folder. `redactor` is told every secret. At the end, runs and
+        sessions are left as they were last stored. Enter and leave in the same task.
 
         Raises:
             InvalidConfig: the configuration cannot be used.
         """
         where = home or default_home(environ)
         settings = configuration(where, config, cwd=cwd)
-        time, redactor = clock or SystemClock(), Redactor()
+        time, redactor = clock or SystemClock(), redactor or Redactor()
         async with (
             open_stores(settings.store_url(where)) as stores,
             SourceRegistry.open(settings, redactor, environ=environ, clock=time) as registry,

@@ -1,6 +1,7 @@
 """The program `wf-mcp`: its options and how it ends."""
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -16,6 +17,22 @@ INITIALIZE = {
     "method": "initialize",
     "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
 }
+
+TALKATIVE = """
+import logging, os, sys
+from wf_core import capability
+
+@capability(read_only=True)
+def talk() -> dict:
+    gate = os.environ["GATE"]
+    try:
+        raise RuntimeError(f"raised {gate}")
+    except RuntimeError:
+        logging.getLogger("ops").exception("logged %s", gate)
+    print("printed", gate)
+    sys.stdout.write(f"written {gate}\\n")
+    return {}
+"""
 
 
 @pytest.mark.parametrize(
@@ -95,3 +112,40 @@ def test_a_port_that_is_taken_is_said_without_a_stack_trace(tmp_path: Path) -> N
     assert ended.returncode == 2
     assert "Address already in use" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def test_what_a_python_source_logs_and_prints_is_passed_on_without_secrets(tmp_path: Path) -> None:
+    (tmp_path / "ops.py").write_text(TALKATIVE, encoding="utf-8")
+    config = {
+        "pythonSources": {"ops": {"module": "ops"}},
+        "mcpServers": {"off": {"command": "x", "env": {"KEY": "${GATE}"}, "enabled": False}},
+    }
+    (tmp_path / "wf.json").write_text(json.dumps(config), encoding="utf-8")
+    call = {"name": "call_capability", "arguments": {"name": "ops.talk"}}
+    messages: list[object] = [
+        INITIALIZE,
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call},
+    ]
+    with subprocess.Popen(
+        [sys.executable, "-m", "wf_mcp", "--home", "home"],
+        cwd=tmp_path,
+        env={**os.environ, "GATE": "open sesame " * 9 + "1234567"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        assert server.stderr is not None
+        server.stdin.write("".join(json.dumps(message) + "\n" for message in messages))
+        server.stdin.flush()
+        answer = next(line for line in server.stdout if '"id":2' in line)
+        server.stdin.close()
+        said = server.stderr.read()
+
+    assert '"outcome":"ok"' in answer
+    for words in ("logged [redacted]", "RuntimeError: raised [redacted]", "printed [redacted]", "written [redacted]"):
+        assert words in said
+    assert "sesame" not in said

@@ -81,7 +81,7 @@ async def _examine(place: Place, repair: bool) -> Examination:
     checks = [_versions(), _home(place.home or default_home(os.environ))]
     async with ticker("looking at everything") as progress:
         try:
-            async with App.open(home=place.home, config=place.config) as wf:
+            async with App.open(home=place.home, config=place.config, redactor=place.redactor) as wf:
                 stored = await _stored(wf, progress, repair=repair)
                 checks += [_config(wf), *await _stores(wf), *stored, *await _sources(wf)]
         except WfError as error:

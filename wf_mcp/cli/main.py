@@ -14,7 +14,6 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from wf_mcp.cli.place import Place
 from wf_mcp.errors import ExitStatus
 
 NOUNS = {
@@ -79,7 +78,7 @@ def main() -> None:
             app()
         finally:
             if stdout is not None:
-                stdout.flush()
+                sys.stdout.flush()
     except OSError as error:
         # What is left in the buffer would be tried again when the interpreter ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -109,4 +108,8 @@ def options(
     ] = False,
 ) -> None:
     """Durable workflows: look after what the MCP server runs."""
-    context.obj = Place(home=home, config=config)
+    from wf_mcp.cli.place import Place  # noqa: PLC0415 - loads what help can do without
+    from wf_mcp.config.streams import redact_streams  # noqa: PLC0415 - see above
+
+    context.obj = place = Place(home=home, config=config)
+    redact_streams(place.redactor)

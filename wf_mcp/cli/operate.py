@@ -29,7 +29,7 @@ def operate(context: typer.Context, action: Callable[[App], Awaitable[T]], *, as
     place: Place = context.find_root().obj
 
     async def act() -> T:
-        async with App.open(home=place.home, config=place.config) as app:
+        async with App.open(home=place.home, config=place.config, redactor=place.redactor) as app:
             try:
                 answer = await action(app)
                 if app.callees is not None:

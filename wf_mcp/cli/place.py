@@ -1,7 +1,9 @@
 """Which home and which configuration a command works on."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from wf_mcp.config import Redactor
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,3 +12,5 @@ class Place:
 
     home: Path | None = None
     config: Path | None = None
+    redactor: Redactor = field(default_factory=Redactor, compare=False)
+    """Keeps the secrets of the configuration out of everything that the command prints."""

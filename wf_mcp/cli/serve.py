@@ -19,4 +19,5 @@ def serve(
 ) -> None:
     """Serve MCP over Streamable HTTP until Ctrl-C."""
     place: Place = context.find_root().obj
-    guard(lambda: serve_http(build_server(home=place.home, config=place.config), read_address(address)))
+    server = guard(lambda: build_server(home=place.home, config=place.config, redactor=place.redactor))
+    guard(lambda: serve_http(server, read_address(address)))

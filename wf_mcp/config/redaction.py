@@ -15,6 +15,7 @@ SHORTEST = 4
 """Characters. A shorter value would be found everywhere by chance, and is no secret."""
 
 _ESCAPE = re.compile(r"(%|\\x|\\u)([0-9A-Fa-f]{2}(?:[0-9A-Fa-f]{2})?)")
+_NUMBER = re.compile(r"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?")
 _REPLACEMENTS = str.maketrans("", "", "?\ufffd")
 
 
@@ -24,6 +25,8 @@ class Redactor:
     def __init__(self) -> None:
         self._secrets: set[str] = set()
         self._pattern: re.Pattern[str] | None = None
+        self._numbers: set[str] = set()
+        self._number_pattern: re.Pattern[str] | None = None
 
     def add(self, value: str) -> None:
         """Keep `value` and each of its lines out of everything from now on, as JSON, Python and URLs spell them too.
@@ -35,9 +38,9 @@ class Redactor:
             return
         for part in parts:
             self._secrets |= {*_spelled(part), *_misread(part)}
-        # The longest first: a secret may begin like another.
-        longest_first = sorted(self._secrets, key=lambda secret: (-len(secret), secret))
-        self._pattern = re.compile("|".join(map(re.escape, longest_first)))
+            self._numbers |= {number for number in _as_numbers(part) if len(number) >= SHORTEST}
+        self._pattern = _any_of(self._secrets)
+        self._number_pattern = _any_of(self._numbers) if self._numbers else None
 
     @property
     def longest(self) -> int:
@@ -49,7 +52,10 @@ class Redactor:
         return text if self._pattern is None else self._pattern.sub(REDACTED, text)
 
     def json(self, value: JsonValue) -> JsonValue:
-        """Give the value without secrets in texts and keys; the same object when it may be kept as it is."""
+        """Give the value without secrets in texts, keys and numbers; the same object when it may be kept as it is.
+
+        A text stands in the place of a number that holds one.
+        """
         if self._pattern is None:
             return value
         match value:
@@ -59,6 +65,8 @@ class Redactor:
                 return [self.json(item) for item in value]
             case dict():
                 return {key: self.json(item) for key, item in self._with_keys_apart(value)}
+            case int() | float() if self._number_pattern is not None and not isinstance(value, bool):
+                return REDACTED if self._number_pattern.search(repr(value)) else value
             case _:
                 return value
 
@@ -71,6 +79,20 @@ class Redactor:
                 name = next(each for each in _numbered(redacted) if each not in taken)
                 taken.add(name)
             yield name, item
+
+
+def _any_of(secrets: Iterable[str]) -> re.Pattern[str]:
+    # The longest first: a secret may begin like another.
+    return re.compile("|".join(map(re.escape, sorted(secrets, key=lambda secret: (-len(secret), secret)))))
+
+
+def _as_numbers(text: str) -> Iterator[str]:
+    """Give the ways in which JSON writes the number that a text is, if it is one."""
+    if _NUMBER.fullmatch(text):
+        yield text
+        for read in (int, float):
+            with suppress(ValueError):
+                yield repr(read(text))
 
 
 def _spelled(text: str) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """Puts the server together. When the home, the sources and the runs are opened is the business of `opening`."""
 
+import logging
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
@@ -8,6 +9,7 @@ from pathlib import Path
 
 from mcp.server.mcpserver import MCPServer
 
+from wf_mcp.config import Redactor
 from wf_mcp.config.place import configuration
 from wf_mcp.server.opening import Application, Opening, opened_when_needed
 from wf_mcp.server.prompts import add_prompts
@@ -35,9 +37,15 @@ elsewhere: list_pending names them, complete_call delivers a result, and resume_
 
 
 def build_server(
-    *, home: Path | None = None, config: Path | None = None, toolsets: Sequence[Toolset] | None = None
+    *,
+    home: Path | None = None,
+    config: Path | None = None,
+    toolsets: Sequence[Toolset] | None = None,
+    redactor: Redactor | None = None,
 ) -> MCPServer[Opening]:
     """Build the server over a home (WF_HOME or the user's data folder when None) and a configuration file.
+
+    `redactor` is told every secret when the application is opened.
 
     Raises:
         InvalidConfig: the configuration cannot be used.
@@ -49,12 +57,14 @@ def build_server(
     def load() -> Application:
         from wf_mcp.server.application import application  # noqa: PLC0415 - takes a while, as `opening` says
 
-        return partial(application, home, config, updates)
+        return partial(application, home, config, updates, redactor)
 
     def lifespan(_: MCPServer[Opening]) -> AbstractAsyncContextManager[Opening]:
         # Files below the home can always be opened; the address of another store may be wrong.
         return opened_when_needed(load, at_once=settings.store is not None)
 
+    # The SDK's own handler breaks lines where they fill a width, and a secret in two pieces is not found.
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
     server = WorkflowServer(
         "wf-mcp",
         title="Durable workflows",

@@ -66,6 +66,28 @@ def test_a_secret_that_is_no_unicode_is_one() -> None:
     assert redactor.text("x gate\udce9gate %67 gate%E9gate") == "x [redacted] %67 [redacted]"
 
 
+@pytest.mark.parametrize(
+    ("secret", "hidden", "kept"),
+    [
+        ("7766554433", [7766554433, -7766554433, 7766554433.0, 177665544330], [776655443, 0.5, True, None]),
+        ("0012345", [12345, 12345.0, 9123450], [1234, 2345]),
+        ("12345678901234567890123", [12345678901234567890123, 12345678901234567890123.0], [1.2345]),
+        ("3.14150", [3.1415], [3.14, 31415]),
+        ("1234\nabcdef", [12345], [234]),
+        ("1e9", [], [1e9, 1000000000]),
+        ("1", [], [1, 1.0, True]),
+    ],
+)
+def test_a_number_that_holds_a_secret_is_hidden(secret: str, hidden: list[JsonValue], kept: list[JsonValue]) -> None:
+    """Under the rule that holds for texts: what is shorter than four characters is none."""
+    redactor = Redactor()
+    redactor.add("other")
+    redactor.add(secret)
+
+    assert redactor.json({"hidden": hidden}) == {"hidden": ["[redacted]"] * len(hidden)}
+    assert repr(redactor.json(kept)) == repr(kept)
+
+
 def test_keys_that_hold_secrets_stay_apart(redactor: Redactor) -> None:
     value: JsonValue = {"sesame": 1, "sesame street": 2, "[redacted 2]": 3, "the sesame": 4, "the sesame street": 5}
 

@@ -105,7 +105,7 @@ class SessionStory:
         return found
 
     async def _look(self, session_id: str) -> SessionDetail:
-        async with App.open(home=self._place.home, config=self._place.config) as wf:
+        async with App.open(home=self._place.home, config=self._place.config, redactor=self._place.redactor) as wf:
             return await sessions.inspect_session(wf, session_id=session_id, turns=20, caller=LOCAL_PERSON)
 
     def _deliver_over_mcp(self, call: PendingCall) -> None:

@@ -73,7 +73,7 @@ class Story:
         document = read_plan(str(self._work / samples.PLAN))
 
         async def deploy() -> None:
-            async with App.open(home=self._place.home, config=self._place.config) as wf:
+            async with App.open(home=self._place.home, config=self._place.config, redactor=self._place.redactor) as wf:
                 await artifacts.save_artifact(wf, artifact_id=ARTIFACT, plan=document)
                 await deployments.create_deployment(wf, deployment_id=DEPLOYMENT, artifact_id=ARTIFACT)
 
