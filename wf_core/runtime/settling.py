@@ -35,8 +35,8 @@ _WAITS_FOR: Final[Mapping[Awaited, str]] = {
     "in_doubt": "its result, or the word to carry it out again",
 }
 
-_PERSONS: Final[frozenset[Awaited]] = frozenset({"approval", "in_doubt"})
-"""Of these only a person says anything."""
+_PERSONS: Final[frozenset[Awaited]] = frozenset({"approval", "in_doubt", "callee"})
+"""Of these only a person says anything; and of one that waits for its callee, that."""
 
 
 def put_off(

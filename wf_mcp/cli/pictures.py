@@ -97,10 +97,15 @@ def _answers(waiting: PendingCall) -> Iterable[tuple[str, str]]:
         yield "allow it", f"wf calls approve {waiting.token}"
         yield "refuse it", f"wf calls fail {waiting.token}"
         return
+    if waiting.awaits == "callee":
+        yield "ask it again", f"wf calls retry {waiting.token}"
+        yield "end it, and answer in its place", f"wf calls complete {waiting.token} RESULT"
+        yield "end it, and give the call up", f"wf calls fail {waiting.token}"
+        return
     yield "it was, and gave", f"wf calls complete {waiting.token} RESULT"
     yield "it failed", f"wf calls fail {waiting.token}"
     if waiting.awaits != "deferred":
-        yield "ask it again" if waiting.awaits == "callee" else "make it again", f"wf calls retry {waiting.token}"
+        yield "make it again", f"wf calls retry {waiting.token}"
 
 
 def trace(page: TracePage) -> RenderableType:

@@ -10,14 +10,15 @@ from wf_artifacts.errors import CallNotFound, RunNotFound
 from wf_artifacts.runs.models import RunRecord
 from wf_core.calls.contract import ERROR_OUTCOME
 from wf_core.calls.results import read_result, result_to_json, text_result
-from wf_core.errors import CallAlreadyCompleted, CallExpired, PersonRequired, StateError
-from wf_core.ids import SessionId, read_call_token
+from wf_core.errors import CallAlreadyCompleted, CallExpired, PersonRequired, StateError, WfError
+from wf_core.ids import RunId, SessionId, is_session_id, read_call_token
 from wf_core.jsonvalue import JsonValue
 from wf_core.runtime import Settlement
 from wf_mcp.app import App
 from wf_mcp.errors import InvalidArgument
 from wf_mcp.execution.live import Progress
-from wf_mcp.operations import session_summaries, summaries
+from wf_mcp.execution.sessions.views import PendingCall as WaitingCall
+from wf_mcp.operations import callees, session_summaries, summaries
 from wf_mcp.operations.caller import LOCAL_MODEL, Caller
 from wf_mcp.operations.checks import check_wait, storable
 from wf_mcp.operations.models import PendingCall, RunSummary
@@ -136,6 +137,7 @@ async def approve_call(
 async def _deliver(
     app: App, token: str, kind: DeliveryKind, result: JsonValue, caller: Caller
 ) -> RunSummary | SessionSummary:
+    callee = await _callee_of_session(app, token, caller)
     delivery = Delivery(
         kind=kind,
         result=result,
@@ -144,6 +146,7 @@ async def _deliver(
         delivered_at=app.clock.now(),
     )
     owner = await app.sessions.deliver(token, delivery, principal=caller.principal, by_model=not caller.person)
+    await _end_callee(app, callee)
     try:
         view = await app.sessions.view(SessionId(owner), principal=caller.principal)
     except StateError as error:
@@ -167,6 +170,7 @@ async def _settle(
     check_wait(wait_seconds)
     record, call_id = await _find(app, token, caller)
     waiting = next(call for call in summaries.pending_calls(record) if call.token == token)
+    callee = await _callee(app, record.run_id, waiting, caller)
     _require_person(waiting, settlement, caller)
     said = settlement if caller.person else replace(settlement, by="outside")
     try:
@@ -175,10 +179,51 @@ async def _settle(
         # The run is told as well, by whoever came too late.
         await app.runs.expire(record.run_id)
         raise
+    if settlement.kind != "retry":
+        await _end_callee(app, callee)
     await app.runs.wait(handle, seconds=wait_seconds, progress=progress)
     if waiting.awaits == "callee" and app.callees is not None:
         await app.callees.ending.callees_of(record.run_id)
     return await summaries.summarize(app, await app.stores.runs.load(record.run_id, principal=caller.principal))
+
+
+async def _callee(app: App, owner: str, waiting: PendingCall, caller: Caller) -> SessionId | RunId | None:
+    """Name the callee that a call waits for, and that ends where a person answers in its place.
+
+    Raises:
+        PersonRequired: it is a model that would answer: a callee may be asking a person, and answers by itself.
+    """
+    if waiting.awaits != "callee":
+        return None
+    try:
+        callee = await callees.callee_of(app, owner, waiting)
+    except WfError:
+        callee = None  # it cannot be read; its caller is not to wait for it for ever
+    if caller.person:
+        return callee
+    shown = "inspect_session(session_id" if is_session_id(callee or "") else "inspect_run(run_id"
+    there = "list_pending()" if callee is None else f'{shown}="{callee}")'
+    raise PersonRequired(
+        f"The call {waiting.token} waits for {waiting.capability}, whose own end answers it. Only a person may answer "
+        "in its place.",
+        hint=f"{there} says what that waits for: answer it there. In its place: ask the user to run "
+        f"wf calls show {waiting.token}",
+        details={"token": waiting.token, "callee": callee},
+    )
+
+
+async def _callee_of_session(app: App, token: str, caller: Caller) -> SessionId | RunId | None:
+    """Do the same of a call of a session."""
+    found = await app.stores.continuations.load(token, principal=caller.principal, now=app.clock.now())
+    if found.state != "open":
+        return None
+    waiting = session_summaries.pending_call(WaitingCall.of(found.continuation))
+    return await _callee(app, found.continuation.session_id, waiting, caller)
+
+
+async def _end_callee(app: App, callee: SessionId | RunId | None) -> None:
+    if callee is not None and app.callees is not None:
+        await app.callees.ending.instead_of(callee)
 
 
 def _require_person(waiting: PendingCall, settlement: Settlement, caller: Caller) -> None:

@@ -8,6 +8,7 @@ from wf_core.errors import NotJson, WfError
 from wf_core.jsonvalue import JsonValue
 from wf_mcp.app import App
 from wf_mcp.errors import InvalidArgument, TooLarge
+from wf_mcp.execution.callees.family import caller_of
 
 MOST_WAIT_SECONDS = 45
 MOST_ROWS = 100
@@ -38,11 +39,16 @@ def check_limit(limit: int) -> None:
 
 
 def check_key(idempotency_key: str | None) -> None:
-    """Refuse a key that says nothing, or too much.
+    """Refuse a key that says nothing, or too much, or that names a call: the run would answer for what it called.
 
     Raises:
-        InvalidArgument: it is blank or longer than 256 characters.
+        InvalidArgument: it is blank or longer than 256 characters, or begins with the id of a run or a session.
     """
+    if caller_of(idempotency_key) is not None:
+        raise InvalidArgument(
+            "`idempotency_key` begins with the id of a run or a session: such keys belong to the calls of that.",
+            hint="Choose another key.",
+        )
     if idempotency_key is not None and not (idempotency_key.strip() and len(idempotency_key) <= LONGEST_KEY):
         raise InvalidArgument(
             f"`idempotency_key` has from 1 to {LONGEST_KEY} characters, not all blank.",

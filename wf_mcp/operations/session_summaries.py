@@ -121,7 +121,10 @@ def answer_action(call: PendingCall) -> str:
         case "isolated":
             return f'run_isolated(session_id="{call.session_id}"), or complete_call(token="{call.token}", result=…)'
         case "callee":
-            return f"{call.name} goes on elsewhere ({call.reason}) and is taken up when it has ended"
+            return (
+                f"{call.name} goes on elsewhere ({call.reason}) and is taken up when it has ended; "
+                "list_pending() says what it waits for"
+            )
         case _:
             return f'complete_call(token="{call.token}", result=<what {call.name} gave>)'
 

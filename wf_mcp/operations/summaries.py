@@ -173,7 +173,7 @@ def settle_action(call: PendingCall) -> str:
         case "callee":
             return (
                 f"{call.capability} goes on elsewhere ({call.reason}) and is taken up when it has ended; "
-                f"wf calls retry {call.token} asks it again"
+                f"list_pending() says what it waits for, wf calls retry {call.token} asks it again"
             )
         case _:
             return (

@@ -242,8 +242,10 @@ def test_only_what_a_call_waits_for_may_be_said_of_it(awaits: str, kind: Any) ->
     assert dump_run(drive.run) == before
 
 
-@pytest.mark.parametrize(("awaits", "refused"), [(name, name in {"approval", "in_doubt"}) for name in DECIDED])
-def test_of_approvals_and_of_calls_in_doubt_only_a_person_says_anything(awaits: str, refused: bool) -> None:
+@pytest.mark.parametrize(
+    ("awaits", "refused"), [(name, name in {"approval", "in_doubt", "callee"}) for name in DECIDED]
+)
+def test_of_approvals_calls_in_doubt_and_callees_only_a_person_says_anything(awaits: str, refused: bool) -> None:
     drive = DECIDED[awaits][0]()
     if not refused:
         drive.settle("c1", "failed", by="outside")

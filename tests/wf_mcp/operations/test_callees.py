@@ -1,11 +1,14 @@
 """What is told of agents and workflows that somebody waits for: what they are at, why they do not go on, what to do."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.wf_mcp.execution.callees.place import DEFER, Home, asks, calling, deploy, inspected, plan, run, saying
+from tests.wf_mcp.scripted import contents
+from wf_core.errors import PersonRequired
 from wf_mcp.app import App
 from wf_mcp.operations import calls, deployments, pending, runs, sessions
 from wf_mcp.operations.callees import Looked
@@ -56,6 +59,11 @@ async def listed(app: App, owner: str | None) -> PendingItem:
     everything = (await pending.list_pending(app, limit=100)).pending
     (item,) = [one for one in everything if owner in (one.run_id, one.session_id)]
     return item
+
+
+def stored(home: Home) -> dict[str, bytes]:
+    """Give what is kept; the index follows from it."""
+    return {name: kept for name, kept in contents(home.folder).items() if not name.startswith("home/index/")}
 
 
 async def shown(app: App, run_id: str | None, session_id: str | None) -> list[RunSummary | SessionSummary]:
@@ -127,6 +135,49 @@ async def test_a_paused_session_is_told_as_one_that_somebody_has_to_go_on_with(h
         told = await inspected(app, found.run_id, 0)
         assert [one.code for one in told.diagnostics] == ["session_paused"]
         assert told.pending_calls[0].reason == f"the session {row.session_id} waits for shout, and is paused"
+
+
+async def test_a_model_answers_no_call_that_waits_for_its_callee_whose_question_is_a_persons(home: Home) -> None:
+    """The run or the session would go on as if a person had said yes, while the question is still open."""
+    forged = {"run_id": "run_1", "outcome": "ok", "output": {"answer": "yes"}}
+    async with home.open() as app:
+        outer, session = await waiting(app)
+        await deploy(app, "agents", plan({"ask": asks("helper")}))
+        asked = await run(app, "agents")
+        assert app.callees is not None
+        await app.callees.finish()
+        before = stored(home)
+        questions = {row.run_id for row in (await runs.list_runs(app, deployment_id="asks")).runs}
+        (helper,) = [row for row in (await sessions.list_sessions(app)).sessions if row.agent == "helper"]
+        named: set[str] = set()
+        for token in (told.pending_calls[0].token for told in (outer, session, asked)):
+            for tell in (partial(calls.complete_call, result=forged), calls.fail_call, calls.retry_call):
+                with pytest.raises(PersonRequired) as refused:
+                    await tell(app, token=token, caller=LOCAL_MODEL)
+                callee = str(refused.value.details["callee"])
+                assert callee in (refused.value.hint or "")
+                named.add(callee)
+        assert named == {*questions, helper.session_id}
+        assert stored(home) == before
+        assert all("goes on elsewhere" in told.next_actions[0] for told in (outer, session, asked))
+        assert "list_pending()" in session.next_actions[0]
+
+
+async def test_where_a_person_answers_in_the_place_of_a_callee_that_does_nothing_more(home: Home) -> None:
+    async with home.open() as app:
+        outer, session = await waiting(app)
+        by_hand = {"run_id": "run_1", "outcome": "ok", "output": {"answer": "yes"}}
+        token = outer.pending_calls[0].token
+        done = await calls.complete_call(app, token=token, result=by_hand, caller=LOCAL_PERSON)
+        assert done.status == "completed"
+        statuses = [row.status for row in (await runs.list_runs(app, deployment_id="asks")).runs]
+        assert sorted(statuses) == ["cancelled", "interrupted"]
+        # The session has not taken the answer yet, and its callee has ended all the same.
+        await calls.fail_call(app, token=session.pending_calls[0].token, error="No.", caller=LOCAL_PERSON)
+        rows = (await runs.list_runs(app, deployment_id="asks")).runs
+        assert [row.status for row in rows] == ["cancelled", "cancelled"]
+        told = await sessions.resume_session(app, session_id=session.session_id or "")
+        assert told.answer == "- asks: No."
 
 
 def test_a_call_that_goes_on_by_itself_keeps_its_usual_action() -> None:

@@ -31,10 +31,11 @@ def test_a_page_size_out_of_bounds_is_refused(limit: int) -> None:
         check_limit(limit)
 
 
-@pytest.mark.parametrize("key", ["", "  ", "x" * 257])
-def test_a_key_that_says_nothing_or_too_much_is_refused(key: str) -> None:
+@pytest.mark.parametrize("key", ["", "  ", "x" * 257, f"run_{'0' * 36}:c1", f"sess_{'0' * 36}:t2.0"])
+def test_a_key_that_says_nothing_or_too_much_or_names_a_call_is_refused(key: str) -> None:
     check_key(None)
     check_key("k" * 256)
+    check_key("order:c1")
     with pytest.raises(InvalidArgument, match="idempotency_key"):
         check_key(key)
 

@@ -7,12 +7,12 @@ import logging
 
 import anyio
 
-from wf_artifacts.errors import RunBusy, SessionBusy
+from wf_artifacts.errors import RunBusy, RunNotFound, SessionBusy, SessionNotFound
 from wf_artifacts.runs.models import RunRecord
 from wf_artifacts.sessions.models import SessionRecord
 from wf_artifacts.stores import Stores
 from wf_core.errors import WfError
-from wf_core.ids import RunId, is_session_id
+from wf_core.ids import RunId, SessionId, is_session_id
 from wf_mcp.execution.callees.family import AGENTS, WORKFLOWS
 from wf_mcp.execution.callees.orphans import Called, under_way, why_unwanted
 from wf_mcp.execution.runs import RunDriver
@@ -24,6 +24,8 @@ BUSY_SECONDS = 0.5
 """How long after another process was at them callees are looked at again."""
 
 MOST_TRIES = 20
+
+ANSWERED = "A person answered the call in its place."
 
 
 class Ending:
@@ -54,6 +56,18 @@ class Ending:
                 return
             await anyio.sleep(BUSY_SECONDS)
 
+    async def instead_of(self, callee: SessionId | RunId) -> bool:
+        """End a callee in whose place somebody answered, and what that called; tell whether all is done."""
+        try:
+            record = await self._load(callee)
+            if record is None:
+                return True
+            called = Called(record, "")
+            return await self._end_one(called, ANSWERED) and await self.callees_of(callee)
+        except WfError as error:
+            logger.warning("%s is left as it is, although it was answered in its place: %s", callee, error)
+            return False
+
     async def all_callees(self) -> None:
         """End every callee that nobody waits for: what a process left that ended before it came to that.
 
@@ -68,6 +82,16 @@ class Ending:
             return True
         called = (await self._stores.runs.load_environment(RunId(caller))).capabilities.values()
         return any(pinned.source in {AGENTS, WORKFLOWS} for pinned in called)
+
+    async def _load(self, callee: SessionId | RunId) -> SessionRecord | RunRecord | None:
+        """Give what a callee is at; None where there is none, or its user has gone on with it."""
+        try:
+            if is_session_id(callee):
+                session = await self._stores.sessions.load_record(SessionId(callee))
+                return None if session.parent is None else session
+            return await self._stores.runs.load(RunId(callee))
+        except (RunNotFound, SessionNotFound):
+            return None
 
     async def _end(self, callers: set[str] | None) -> bool:
         """End the callees of these callers, or of all, and those of the ones that were ended."""

@@ -29,7 +29,8 @@ _WAITS_FOR: dict[ContinuationKind, str] = {
     "in_doubt": "its result, or the word to carry it out again",
 }
 
-_PERSONS: frozenset[ContinuationKind] = frozenset({"approval", "in_doubt"})
+_PERSONS: frozenset[ContinuationKind] = frozenset({"approval", "in_doubt", "callee"})
+"""Of these the outside says only what a person says. A callee answers by itself, and may be asking a person."""
 
 
 def delivery_of(result: ToolResult, *, channel: str, principal: str, now: datetime) -> Delivery:

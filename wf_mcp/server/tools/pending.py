@@ -41,8 +41,8 @@ async def complete_call(
 ) -> Summary:
     """Deliver the result of a call that waits for the outside. Use it when that work is done.
 
-    Gives the run or the session that goes on with it. A call in doubt, or one that waits for an approval, is refused:
-    a person answers it, on the command line.
+    Gives the run or the session that goes on with it. A call in doubt, or one that waits for an approval, an agent or
+    a workflow, is refused: a person answers it, on the command line.
     """
     return await operations.calls.complete_call(
         call.app, token=token, result=result, outcome=outcome, caller=call.caller, progress=call.progress

@@ -6,8 +6,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from wf_core.ids import RunId
+from wf_core.ids import DeploymentId, RunId
 from wf_mcp.app import App
+from wf_mcp.execution.pins import pin
 from wf_mcp.operations import artifacts, deployments, runs
 from wf_mcp.operations.models import RunSummary
 
@@ -99,6 +100,17 @@ async def deploy(app: App, name: str, document: dict[str, Any], **more: Any) -> 
 
 async def run(app: App, name: str, given: dict[str, Any] | None = None) -> RunSummary:
     return await runs.run_deployment(app, deployment_id=name, workflow_input=given, wait_seconds=20)
+
+
+async def start_named(app: App, name: str, key: str) -> None:
+    """Start a run by any key, as it may have been stored before keys that name calls were refused; let it stop."""
+    deployment = await app.stores.catalog.load_deployment(DeploymentId(name))
+    artifact = await app.stores.catalog.load_artifact(deployment.artifact_id, deployment.artifact_version)
+    pinned = await pin(app.registry, app.stores.catalog, artifact=artifact, deployment=deployment)
+    assert pinned.environment is not None
+    await app.runs.wait(
+        await app.runs.start(pinned.environment, {}, principal="local", idempotency_key=key), seconds=20
+    )
 
 
 async def inspected(app: App, run_id: str | None, wait_seconds: float = 10) -> RunSummary:

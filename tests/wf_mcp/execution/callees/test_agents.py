@@ -93,7 +93,7 @@ async def test_a_result_for_a_call_that_waits_for_its_agent_may_be_delivered_by_
         waiting = await run(app, "flow")
         token = waiting.pending_calls[0].token
         told = {"answer": "by hand", "session_id": "none"}
-        done = await calls.complete_call(app, token=token, result=told, caller=LOCAL_MODEL)
+        done = await calls.complete_call(app, token=token, result=told, caller=LOCAL_PERSON)
         assert done.status == "completed"
         (row,) = (await sessions.list_sessions(app)).sessions
         assert (row.status, row.pending, row.error_code) == ("failed", 0, "cancelled")

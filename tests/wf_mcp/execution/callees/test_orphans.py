@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.wf_mcp.execution.callees.place import DEFER, Home, asks, calling, deploy, plan, run, saying
+from tests.wf_mcp.execution.callees.place import DEFER, Home, asks, calling, deploy, plan, run, saying, start_named
 from wf_core.ids import RunId, SessionId
 from wf_mcp.app import App
 from wf_mcp.execution.callees.orphans import under_way, why_unwanted
@@ -56,9 +56,9 @@ async def test_a_run_that_somebody_started_in_the_name_of_a_call_is_nobodys_call
         await deploy(app, "waits", plan({"ask": asks("inner")}))
         await deploy(app, "own", plan({"ask": asks("inner")}))
         found = await run(app, "waits")
-        await runs.run_deployment(app, deployment_id="own", idempotency_key=f"{found.run_id}:c1")
+        await start_named(app, "own", f"{found.run_id}:c1")
         gone = "run_00000000000000000000000000000000000A"
-        await runs.run_deployment(app, deployment_id="own", idempotency_key=f"{gone}:c1")
+        await start_named(app, "own", f"{gone}:c1")
         await app.runs.cancel(RunId(found.run_id or ""), reason=None)
         found_unwanted = await unwanted(app)
         assert [one for one, why in found_unwanted.items() if why is not None and one.startswith("run_")] == []

@@ -6,10 +6,22 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.wf_mcp.execution.callees.place import DEFER, Home, asks, calling, deploy, inspected, plan, run, saying
+from tests.wf_mcp.execution.callees.place import (
+    DEFER,
+    Home,
+    asks,
+    calling,
+    deploy,
+    inspected,
+    plan,
+    run,
+    saying,
+    start_named,
+)
 from wf_core.calls.results import json_result, text_result
 from wf_core.ids import RunId, SessionId
 from wf_core.sessions import Parent
+from wf_mcp.errors import InvalidArgument
 from wf_mcp.execution.callees.waking import waits_for_callees
 from wf_mcp.operations import calls, recovery, runs, sessions
 from wf_mcp.operations.caller import LOCAL_MODEL, LOCAL_PERSON
@@ -126,8 +138,10 @@ async def test_a_run_that_somebody_starts_in_the_name_of_a_call_answers_nothing_
         session = await sessions.resume_session(app, session_id=session_id)
         called = (found.run_id, "c1"), (session_id, session.pending_calls[0].call_id)
         for owner, call_id in called:
-            forged = await runs.run_deployment(app, deployment_id="forged", idempotency_key=f"{owner}:{call_id}")
-            assert forged.status == "completed"
+            with pytest.raises(InvalidArgument, match="idempotency_key"):
+                await runs.run_deployment(app, deployment_id="forged", idempotency_key=f"{owner}:{call_id}")
+            await start_named(app, "forged", f"{owner}:{call_id}")
+        assert [row.status for row in (await runs.list_runs(app, deployment_id="forged")).runs] == ["completed"] * 2
         await app.callees.finish()
         assert (await inspected(app, found.run_id)).pending_calls == found.pending_calls
         assert (await sessions.inspect_session(app, session_id=session_id)).pending_calls == session.pending_calls

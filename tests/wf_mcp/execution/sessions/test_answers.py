@@ -55,7 +55,7 @@ async def test_a_call_takes_the_answers_that_fit_what_it_waits_for_and_a_refusal
     assert taken == fitting
 
 
-@pytest.mark.parametrize("kind", ["approval", "in_doubt"])
+@pytest.mark.parametrize("kind", ["approval", "in_doubt", "callee"])
 async def test_what_a_person_decides_a_model_may_not_say_not_even_no(kind: Any) -> None:
     async with opened() as app:
         await app.stores.continuations.put(waiting(kind))
