@@ -21,6 +21,7 @@
         ├── InvalidStoreUrl          a store address that cannot be opened
         └── StoreUnavailable         the store did not answer; nothing was done
             ├── StoreFull            there is no room left; nothing was done
+            ├── StoreGone            it was moved or removed while it was in use; nothing was done
             ├── DocumentUnreadable   one document may not be opened; the rest of the store is there
             └── DriverMissing        what speaks to the database is not installed
 
@@ -280,6 +281,14 @@ class StoreFull(StoreUnavailable):
     def __init__(self, document: str, reason: str) -> None:
         super().__init__(document, reason)
         self.hint = "Free some space, then try again."
+
+
+class StoreGone(StoreUnavailable):
+    """What this process uses is not at its place any more, or something else is. What was asked for was not done."""
+
+    def __init__(self, document: str) -> None:
+        super().__init__(document, "it was moved, removed or replaced while it was in use")
+        self.hint = "Put it back to where it was, or end this program and start it again to use what is there now."
 
 
 class DocumentUnreadable(StoreUnavailable, StateError):

@@ -1,6 +1,8 @@
 """Addresses of stores, and the documents that earlier versions wrote."""
 
+import shutil
 import sys
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +10,20 @@ import pytest
 
 from tests.wf_artifacts.calls.samples import continuation, delivery
 from tests.wf_artifacts.conftest import Shared
-from tests.wf_artifacts.samples import artifact, deployment, environment, record
+from tests.wf_artifacts.samples import (
+    artifact,
+    checkpoint,
+    deployment,
+    environment,
+    following,
+    inputs,
+    new_run_id,
+    record,
+)
 from wf_artifacts.calls.models import CACHED, WAITING, CachedResult, Waiting
 from wf_artifacts.catalog.files.tree import NUMBERS, Numbers
 from wf_artifacts.catalog.models import ARTIFACT, DEPLOYMENT
-from wf_artifacts.errors import DriverMissing, InvalidStoreUrl
+from wf_artifacts.errors import DriverMissing, InvalidStoreUrl, StoreUnavailable
 from wf_artifacts.runs.checkpoints import NamedCheckpoint
 from wf_artifacts.runs.environment import ENVIRONMENT
 from wf_artifacts.runs.files.folder import HEAD, Head
@@ -191,3 +202,38 @@ def test_any_other_address_is_refused_and_never_repeated(url: str) -> None:
     with pytest.raises(InvalidStoreUrl) as refused:
         open_stores(url)
     assert "s3cret" not in f"{refused.value} {refused.value.details} {refused.value.__cause__}"
+
+
+@pytest.mark.parametrize("backend", ["file", "sqlite"])
+def move_away(folder: Path) -> None:
+    folder.rename(folder.with_name("away"))
+
+
+@pytest.mark.parametrize("go_away", [shutil.rmtree, move_away])
+async def test_nothing_is_acknowledged_once_the_home_went_away(
+    request: pytest.FixtureRequest, home: Path, backend: str, go_away: Callable[[Path], object]
+) -> None:
+    """Whoever heard "done" would lose it with the process, or with the next restart."""
+    begun = record()
+    async with open_stores(request.getfixturevalue(backend)) as stores:
+        claim = (await stores.runs.create(begun, environment(), checkpoint(begun))).claim
+        assert claim is not None
+        await stores.runs.append(claim, inputs(begun, 1), sync=True)
+        go_away(home)
+        moved, another = following(begun, entries=0), record(new_run_id(5))
+        acts: list[Callable[[], Awaitable[object]]] = [
+            lambda: stores.runs.append(claim, inputs(begun, 1, since=1), sync=True),
+            lambda: stores.runs.append(claim, inputs(begun, 1, since=1), sync=False),
+            lambda: stores.runs.commit(claim, moved, checkpoint=checkpoint(moved)),
+            lambda: stores.runs.create(another, environment(), checkpoint(another)),
+            lambda: stores.runs.load(begun.run_id),
+            lambda: stores.sessions.create(SESSION.model_copy(update={"position": 0}), b"{}"),
+            lambda: stores.catalog.restore_artifact(artifact().artifact_id, [artifact()], last=1),
+            lambda: stores.continuations.put(continuation()),
+            lambda: stores.cache.put("key", 1, now=BEGUN.created_at),
+        ]
+        for act in acts:
+            with pytest.raises(StoreUnavailable):
+                await act()
+        await claim.release()
+    assert "home" not in names(home.parent)

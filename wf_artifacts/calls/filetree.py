@@ -12,9 +12,8 @@ from wf_artifacts.calls.files.tree import CacheTree, CallsTree
 from wf_artifacts.calls.models import CACHED, CachedResult, Continuation, Delivery, DeliveryAnswer, Waiting
 from wf_artifacts.storage import atomic
 from wf_artifacts.storage.findings import Fault, LostAndFound
-from wf_artifacts.storage.home import FileTreeStore, Home
+from wf_artifacts.storage.home import FileTreeStore, Home, in_home
 from wf_artifacts.storage.pages import Page, ascending, collect, descending
-from wf_artifacts.storage.threads import in_thread
 from wf_core.errors import StateCorrupt, StateError
 from wf_core.jsonvalue import JsonValue
 
@@ -30,7 +29,7 @@ class FileTreeContinuations(FileTreeStore):
         super().__init__(home)
         self._tree = CallsTree(home)
 
-    @in_thread
+    @in_home
     def put(self, continuation: Continuation) -> Waiting:
         rules.require_storable(continuation)
         with self._tree.changing(continuation.token):
@@ -39,22 +38,22 @@ class FileTreeContinuations(FileTreeStore):
             self._store(earlier, stored)
             return stored
 
-    @in_thread
+    @in_home
     def load(self, token: str, *, principal: str | None, now: datetime) -> Waiting:
         return rules.at(rules.require_found(self._find(token), token, principal), now)
 
-    @in_thread
+    @in_home
     def deliver(self, token: str, delivery: Delivery, *, principal: str | None, now: datetime) -> DeliveryAnswer:
         def change(waiting: Waiting) -> tuple[DeliveryAnswer, Waiting]:
             return rules.delivering(waiting, delivery, principal, now)
 
         return self._change(token, change, "unknown")
 
-    @in_thread
+    @in_home
     def close(self, token: str, *, now: datetime) -> bool:
         return self._change(token, lambda waiting: rules.closing(waiting, now), False)
 
-    @in_thread
+    @in_home
     def deliveries(self, tokens: Iterable[str], *, now: datetime) -> list[Waiting]:
         found: list[Waiting] = []
         for token in tokens:
@@ -66,7 +65,7 @@ class FileTreeContinuations(FileTreeStore):
                     found.append(waiting)
         return found
 
-    @in_thread
+    @in_home
     def of_session(self, session_id: str, *, now: datetime) -> list[Waiting]:
         found: list[Waiting] = []
         for token in self._tree.tokens_of(session_id):
@@ -77,7 +76,7 @@ class FileTreeContinuations(FileTreeStore):
                 self._tree.settle(self._tree.session_marks / session_id / token, token)
         return rules.oldest_first(found)
 
-    @in_thread
+    @in_home
     def list_open(
         self, *, principal: str | None, now: datetime, cursor: str | None = None, limit: int
     ) -> Page[Waiting]:
@@ -93,11 +92,11 @@ class FileTreeContinuations(FileTreeStore):
 
         return rules.by_token(collect(rules.OPEN, descending(rules.OPEN, marks, cursor), read, limit))
 
-    @in_thread
+    @in_home
     def list_all(self, *, cursor: str | None = None, limit: int) -> Page[Waiting]:
         return collect(rules.ALL, ascending(rules.ALL, self._tree.tokens(), cursor), self._tree.waiting, limit)
 
-    @in_thread
+    @in_home
     def restore(self, waiting: Waiting) -> None:
         rules.require_storable(waiting.continuation)
         with self._tree.changing(waiting.token):
@@ -105,7 +104,7 @@ class FileTreeContinuations(FileTreeStore):
                 raise rules.taken(waiting.token)
             self._tree.store(waiting)
 
-    @in_thread
+    @in_home
     def delete_of(self, session_id: str) -> None:
         for token in self._tree.tokens_of(session_id):
             self._delete(session_id, token)
@@ -158,7 +157,7 @@ class FileTreeCache(FileTreeStore):
         super().__init__(home)
         self._tree = CacheTree(home)
 
-    @in_thread
+    @in_home
     def get(self, key: str) -> JsonValue:
         try:
             found = self._tree.result(rules.key_digest(key))
@@ -167,18 +166,18 @@ class FileTreeCache(FileTreeStore):
             return None
         return None if found is None else found.result
 
-    @in_thread
+    @in_home
     def put(self, key: str, result: JsonValue, *, now: datetime) -> None:
         data = CACHED.encode(CachedResult(key=key, result=result, created_at=now))
         digest = rules.key_digest(key)
         with self._tree.changing(digest):
             atomic.replace_file(self._tree.path(digest), data)
 
-    @in_thread
+    @in_home
     def prune(self, before: datetime) -> int:
         return sum(self._prune(shard, before) for shard in self._tree.shards())
 
-    @in_thread
+    @in_home
     def list_all(self, *, cursor: str | None = None, limit: int) -> Page[CachedResult]:
         digests = (digest for shard in self._tree.shards() for digest in self._tree.digests(shard))
         return collect(rules.CACHE, ascending(rules.CACHE, digests, cursor), self._tree.result, limit)

@@ -14,10 +14,9 @@ from wf_artifacts.catalog.rules import first_version, require_ids, require_resto
 from wf_artifacts.errors import ArtifactNotFound, DeploymentNotFound
 from wf_artifacts.storage import atomic
 from wf_artifacts.storage.findings import Fault, LostAndFound
-from wf_artifacts.storage.home import FileTreeStore, Home
+from wf_artifacts.storage.home import FileTreeStore, Home, in_home
 from wf_artifacts.storage.identifiers import require_id
 from wf_artifacts.storage.pages import Page, ascending, collect
-from wf_artifacts.storage.threads import in_thread
 from wf_core.errors import StateError
 from wf_core.ids import ArtifactId, DeploymentId, close_matches
 
@@ -29,7 +28,7 @@ class FileTreeCatalog(FileTreeStore):
         super().__init__(home)
         self._tree = CatalogTree(home)
 
-    @in_thread
+    @in_home
     def save_artifact(
         self,
         artifact_id: ArtifactId,
@@ -51,7 +50,7 @@ class FileTreeCatalog(FileTreeStore):
             atomic.replace_file(self._tree.artifact_path(reference), ARTIFACT.encode(artifact))
             return artifact
 
-    @in_thread
+    @in_home
     def load_artifact(self, artifact_id: ArtifactId, version: int | None = None) -> Artifact:
         require_id("an artifact", artifact_id)
         newest = self._require_versions(artifact_id, version)[-1]
@@ -60,11 +59,11 @@ class FileTreeCatalog(FileTreeStore):
             raise self._no_artifact(artifact_id, version)
         return artifact
 
-    @in_thread
+    @in_home
     def list_artifacts(self, *, cursor: str | None = None, limit: int) -> Page[ArtifactListing]:
         return collect("artifacts", ascending("artifacts", self._tree.artifact_ids(), cursor), self._listing, limit)
 
-    @in_thread
+    @in_home
     def delete_artifact(self, artifact_id: ArtifactId, version: int | None = None) -> None:
         require_id("an artifact", artifact_id)
         self._require_versions(artifact_id, version)
@@ -81,11 +80,11 @@ class FileTreeCatalog(FileTreeStore):
             for reference in references:
                 atomic.remove_file(self._tree.artifact_path(reference))
 
-    @in_thread
+    @in_home
     def last_versions(self) -> Mapping[ArtifactId, int]:
         return {artifact_id: self._tree.last_version(artifact_id) for artifact_id in self._tree.artifact_ids()}
 
-    @in_thread
+    @in_home
     def restore_artifact(self, artifact_id: ArtifactId, versions: Sequence[Artifact], *, last: int) -> None:
         require_id("an artifact", artifact_id)
         with self._changing(self._tree.artifacts / artifact_id):
@@ -98,7 +97,7 @@ class FileTreeCatalog(FileTreeStore):
                 atomic.replace_file(path, ARTIFACT.encode(artifact))
             self._put_numbers(artifact_id, Numbers(last=last, deleted_through=0))
 
-    @in_thread
+    @in_home
     def save_deployment(self, deployment: Deployment, *, replace: bool) -> Deployment:
         require_ids(deployment)
         with self._changing(self._tree.deployments):
@@ -108,7 +107,7 @@ class FileTreeCatalog(FileTreeStore):
             atomic.replace_file(self._tree.deployment_path(deployment.deployment_id), DEPLOYMENT.encode(deployment))
             return deployment
 
-    @in_thread
+    @in_home
     def load_deployment(self, deployment_id: DeploymentId) -> Deployment:
         require_id("a deployment", deployment_id)
         deployment = self._tree.deployment(deployment_id)
@@ -116,12 +115,12 @@ class FileTreeCatalog(FileTreeStore):
             raise self._no_deployment(deployment_id)
         return deployment
 
-    @in_thread
+    @in_home
     def list_deployments(self, *, cursor: str | None = None, limit: int) -> Page[Deployment]:
         ids = ascending("deployments", self._tree.deployment_ids(), cursor)
         return collect("deployments", ids, self._tree.deployment, limit)
 
-    @in_thread
+    @in_home
     def delete_deployment(self, deployment_id: DeploymentId) -> None:
         require_id("a deployment", deployment_id)
         path = self._tree.deployment_path(deployment_id)

@@ -27,11 +27,11 @@ from wf_artifacts.runs.store import Claim, Created
 from wf_artifacts.storage import atomic
 from wf_artifacts.storage.claims import Releasable
 from wf_artifacts.storage.findings import Fault, LostAndFound
-from wf_artifacts.storage.home import FileTreeStore, Home
+from wf_artifacts.storage.home import FileTreeStore, Home, in_home
 from wf_artifacts.storage.leftovers import remove_leftover
 from wf_artifacts.storage.locks import FileLock, try_lock
 from wf_artifacts.storage.pages import Page, collect, read_cursor
-from wf_artifacts.storage.threads import AT_ONCE_BYTES, Pace, finished, in_thread
+from wf_artifacts.storage.threads import AT_ONCE_BYTES, Pace, finished
 from wf_core.errors import StateError
 from wf_core.ids import DeploymentId, RunId, close_matches, is_id
 from wf_core.state import RunStatus
@@ -78,11 +78,11 @@ class FileTreeRuns(FileTreeStore):
 
     def __init__(self, home: Home) -> None:
         super().__init__(home)
-        self._runs = home.root / "runs"
+        self._runs = home.room("runs")
         self._keys = Keys(home)
         self._index = RunIndex(home, self._survey)
 
-    @in_thread
+    @in_home
     def create(
         self,
         record: RunRecord,
@@ -106,11 +106,11 @@ class FileTreeRuns(FileTreeStore):
                     self._keys.free(record)
                 raise
 
-    @in_thread
+    @in_home
     def earlier(self, record: RunRecord) -> RunRecord | None:
         return None if record.idempotency_key is None else self._earlier(record)
 
-    @in_thread
+    @in_home
     def claim(self, run_id: RunId) -> Claim:
         with self._close_ids(run_id):
             folder = self._folder(run_id)
@@ -123,7 +123,7 @@ class FileTreeRuns(FileTreeStore):
                 lock.release()
                 raise
 
-    @in_thread
+    @in_home
     def is_claimed(self, run_id: RunId) -> bool:
         with self._close_ids(run_id):
             folder = self._folder(run_id)
@@ -131,7 +131,7 @@ class FileTreeRuns(FileTreeStore):
                 raise RunNotFound(run_id)
             return self.home.is_locked(folder.lock)
 
-    @in_thread
+    @in_home
     def commit(
         self,
         claim: Claim,
@@ -144,11 +144,12 @@ class FileTreeRuns(FileTreeStore):
 
     async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool) -> int:
         held, length = _ours(claim), size_of(records)
+        self.home.place.require()
         if held.pace.allows(length) if sync else length <= AT_ONCE_BYTES:
             return held.append(records, sync=sync)
         return await finished(self._append(held, records, sync=sync))
 
-    @in_thread
+    @in_home
     def load(self, run_id: RunId, *, principal: str | None = None) -> RunRecord:
         with self._close_ids(run_id, principal):
             record = self._folder(run_id).record()
@@ -156,27 +157,27 @@ class FileTreeRuns(FileTreeStore):
                 raise RunNotFound(run_id)
             return record
 
-    @in_thread
+    @in_home
     def load_environment(self, run_id: RunId) -> PinnedEnvironment:
         with self._close_ids(run_id):
             return self._folder(run_id).environment()
 
-    @in_thread
+    @in_home
     def load_checkpoint(self, run_id: RunId) -> Checkpoint:
         with self._close_ids(run_id):
             return self._folder(run_id).checkpoint()
 
-    @in_thread
+    @in_home
     def load_journal(self, run_id: RunId) -> list[bytes]:
         with self._close_ids(run_id):
             return self._folder(run_id).inputs().lines
 
-    @in_thread
+    @in_home
     def read_trace(self, run_id: RunId, start: int, limit: int) -> list[dict[str, Any]]:
         with self._close_ids(run_id):
             return self._folder(run_id).trace(start, limit)
 
-    @in_thread
+    @in_home
     def list_runs(
         self,
         *,
@@ -195,7 +196,7 @@ class FileTreeRuns(FileTreeStore):
         found = self._newest(principal=principal, status=status, deployment_id=deployment_id, below=below)
         return collect(RUNS, found, read, limit)
 
-    @in_thread
+    @in_home
     def abandoned(self) -> list[RunId]:
         def is_abandoned(run_id: RunId) -> bool:
             with suppress(RunNotFound, StateError):
@@ -205,7 +206,7 @@ class FileTreeRuns(FileTreeStore):
 
         return [run_id for run_id in self._newest(status="running") if is_abandoned(run_id)]
 
-    @in_thread
+    @in_home
     def delete(self, run_id: RunId) -> None:
         with self._close_ids(run_id):
             folder = self._folder(run_id)
@@ -228,7 +229,7 @@ class FileTreeRuns(FileTreeStore):
         """Close what is open. Claims are released by whoever took them."""
         self._index.close()
 
-    @in_thread
+    @in_home
     def _append(self, claim: FileClaim, records: Sequence[JournalRecord], *, sync: bool) -> int:
         return claim.append(records, sync=sync)
 

@@ -29,11 +29,10 @@ from wf_artifacts.storage import atomic
 from wf_artifacts.storage.claims import Releasable
 from wf_artifacts.storage.digests import bytes_digest
 from wf_artifacts.storage.findings import Fault, LostAndFound
-from wf_artifacts.storage.home import FileTreeStore, Home
+from wf_artifacts.storage.home import FileTreeStore, Home, in_home
 from wf_artifacts.storage.leftovers import remove_leftover
 from wf_artifacts.storage.locks import FileLock, try_lock
 from wf_artifacts.storage.pages import Page, collect, read_cursor
-from wf_artifacts.storage.threads import in_thread
 from wf_core.errors import StateError
 from wf_core.ids import SessionId, close_matches, is_id
 
@@ -64,10 +63,10 @@ class FileTreeSessions(FileTreeStore):
 
     def __init__(self, home: Home) -> None:
         super().__init__(home)
-        self._sessions = home.root / "sessions"
+        self._sessions = home.room("sessions")
         self._index = SessionIndex(home, self._survey)
 
-    @in_thread
+    @in_home
     def create(self, record: SessionRecord, header: bytes, events: Sequence[bytes] = ()) -> SessionClaim:
         require_first_state(record, events)
         folder = self._folder(record.session_id)
@@ -90,7 +89,7 @@ class FileTreeSessions(FileTreeStore):
                 raise
         return FileClaim(record.session_id, lock, Holder(folder, self._index.becoming, head))
 
-    @in_thread
+    @in_home
     def claim(self, session_id: SessionId) -> SessionClaim:
         with self._close_ids(session_id):
             folder = self._folder(session_id)
@@ -103,7 +102,7 @@ class FileTreeSessions(FileTreeStore):
                 lock.release()
                 raise
 
-    @in_thread
+    @in_home
     def is_claimed(self, session_id: SessionId) -> bool:
         with self._close_ids(session_id):
             folder = self._folder(session_id)
@@ -111,7 +110,7 @@ class FileTreeSessions(FileTreeStore):
                 raise SessionNotFound(session_id)
             return self.home.is_locked(folder.lock)
 
-    @in_thread
+    @in_home
     def store(
         self,
         claim: SessionClaim,
@@ -124,7 +123,7 @@ class FileTreeSessions(FileTreeStore):
             raise SessionClaimLost(claim.session_id)
         claim.store(record, events)
 
-    @in_thread
+    @in_home
     def load(self, session_id: SessionId, *, principal: str | None = None) -> StoredSession:
         with self._close_ids(session_id, principal):
             stored = self._folder(session_id).load()
@@ -132,7 +131,7 @@ class FileTreeSessions(FileTreeStore):
                 raise SessionNotFound(session_id)
             return stored
 
-    @in_thread
+    @in_home
     def load_record(self, session_id: SessionId, *, principal: str | None = None) -> SessionRecord:
         with self._close_ids(session_id, principal):
             record = self._folder(session_id).head().record
@@ -140,7 +139,7 @@ class FileTreeSessions(FileTreeStore):
                 raise SessionNotFound(session_id)
             return record
 
-    @in_thread
+    @in_home
     def list_sessions(
         self,
         *,
@@ -157,7 +156,7 @@ class FileTreeSessions(FileTreeStore):
         below = None if cursor is None else SessionId(read_cursor(SESSIONS, cursor))
         return collect(SESSIONS, self._newest(principal=principal, status=status, below=below), read, limit)
 
-    @in_thread
+    @in_home
     def abandoned(self) -> list[SessionId]:
         def is_abandoned(session_id: SessionId) -> bool:
             with suppress(SessionNotFound, StateError):
@@ -167,7 +166,7 @@ class FileTreeSessions(FileTreeStore):
 
         return list(filter(is_abandoned, self._newest(status="running")))
 
-    @in_thread
+    @in_home
     def delete(self, session_id: SessionId, *, found: SessionRecord | None = None) -> None:
         with self._close_ids(session_id):
             folder = self._folder(session_id)

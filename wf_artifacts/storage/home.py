@@ -1,10 +1,12 @@
 """The folder that a file tree lives in: how its files are read, written and named in errors."""
 
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
-from typing import TypeVar
+from types import CoroutineType
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 from anyio import CapacityLimiter
 
@@ -12,20 +14,47 @@ from wf_artifacts.storage import atomic
 from wf_artifacts.storage.documents import Format
 from wf_artifacts.storage.faults import refusal
 from wf_artifacts.storage.locks import is_locked, locked
+from wf_artifacts.storage.places import Place
 from wf_artifacts.storage.reading import open_document
 from wf_artifacts.storage.records import Record
+from wf_artifacts.storage.threads import in_thread
 
+HOME: Final = "the home"
+"""What errors are about where they are about no file."""
 _THREADS = 16
 
+P = ParamSpec("P")
 R = TypeVar("R", bound=Record)
+T = TypeVar("T")
 
 
 class Home:
-    """The root folder, made when the first thing is stored in it."""
+    """The root folder, made when the first thing is stored in it. One that goes away is not made again."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.threads = CapacityLimiter(_THREADS)
+        self.place = Place(root, HOME)
+        self._rooms: dict[str, Place] = {}
+
+    def room(self, name: str) -> Path:
+        """Give a folder of the home that is there to stay once there was something in it."""
+        path = self.root / name
+        self._rooms.setdefault(name, Place(path, name))
+        return path
+
+    @contextmanager
+    def in_place(self) -> Generator[None]:
+        """Do something only if the home and its rooms are where they were, and be sure that they still are afterwards.
+
+        Raises:
+            StoreGone: they are not. If they were not before, nothing was done.
+        """
+        self._require()
+        try:
+            yield
+        finally:
+            self._require()
 
     def document(self, path: Path) -> str:
         """Name a file in errors: by its path inside the home."""
@@ -101,6 +130,11 @@ class Home:
                 atomic.remove_temporary_files(folder)
                 yield
 
+    def _require(self) -> None:
+        self.place.require()
+        for room in self._rooms.values():
+            room.require()
+
     def _entries(self, folder: Path) -> list[os.DirEntry[str]]:
         with self.translated(folder):
             try:
@@ -127,3 +161,22 @@ class FileTreeStore:
     @property
     def threads(self) -> CapacityLimiter:
         return self.home.threads
+
+
+F = TypeVar("F", bound=FileTreeStore)
+
+
+def in_home(method: Callable[Concatenate[F, P], T]) -> "Callable[Concatenate[F, P], CoroutineType[Any, Any, T]]":
+    """Let a method that blocks be awaited, as `in_thread` does, and be done only in the home that was there before.
+
+    Raises:
+        StoreGone: that home was moved or removed.
+    """
+
+    @in_thread
+    @wraps(method)
+    def kept(self: F, *args: P.args, **kwargs: P.kwargs) -> T:
+        with self.home.in_place():
+            return method(self, *args, **kwargs)
+
+    return kept

@@ -4,7 +4,8 @@
     wf.db-lock            held while the file is made or its schema is changed
     wf.db-owner-<name>    locked by a process that claims runs: it is free as soon as that process ends
 
-Writers take turns; readers wait for nobody. What is acknowledged is on disk: the write-ahead log is synced (FULL).
+Writers take turns; readers wait for nobody. What is acknowledged is on disk: the write-ahead log is synced (FULL), and
+the file and its log are still at their place.
 """
 
 import os
@@ -24,6 +25,7 @@ from wf_artifacts.storage.documents import corrupt
 from wf_artifacts.storage.faults import translated
 from wf_artifacts.storage.locks import FileLock, is_locked, locked, try_lock
 from wf_artifacts.storage.migrations import migrate
+from wf_artifacts.storage.places import Place
 from wf_artifacts.storage.statements import NO_PARAMETERS, Dialect, Parameters, load_migrations
 from wf_core.errors import WfError
 
@@ -45,16 +47,24 @@ _PRIMARY = 0xFF
 
 
 class SqliteConnection:
-    """One connection to the file."""
+    """One connection to the file, which has to stay at its `place`, where one is given; then it is not made either."""
 
     usable = True
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, place: Place | None = None) -> None:
         self._document = path.name
+        self._place = place
+        self._log = None if place is None else Place(path.with_name(f"{path.name}-wal"), DATABASE)
+        """No other log takes its place while a connection is open."""
         self._settings: dict[str, str | int] = {}
+        self._writing = False
         try:
             self._driver = sqlite3.connect(
-                path, timeout=_PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
+                path if place is None else f"{path.as_uri()}?mode=rw",
+                timeout=_PATIENCE_SECONDS,
+                isolation_level=None,
+                check_same_thread=False,
+                uri=place is not None,
             )
             self._driver.create_function("wf_now", 0, _now)
         except sqlite3.Error as error:
@@ -62,7 +72,10 @@ class SqliteConnection:
 
     def begin(self, *, writing: bool, sync: bool = True, at_once: bool = False) -> None:
         self._set("busy_timeout", 0 if at_once else int(_PATIENCE_SECONDS * 1000))
+        self._writing = writing
         if not writing:
+            if self._place is not None:
+                self._place.require()
             self.run("BEGIN")
             return
         self._set("synchronous", "FULL" if sync else "NORMAL")
@@ -87,6 +100,9 @@ class SqliteConnection:
             raise self._meaning(error) from error
 
     def commit(self) -> None:
+        if self._writing and self._place is not None and self._log is not None:
+            self._place.require()
+            self._log.require()
         self.run("COMMIT")
 
     def rollback(self) -> None:
@@ -117,6 +133,7 @@ class SqliteDatabase(Database):
         # SQLite lets waiting writers look again from time to time; those of one process need not wait so long.
         super().__init__(SQLITE, threads=_THREADS, turn=threading.Lock())
         self._path = path.absolute()
+        self._place = Place(self._path, DATABASE)
         self._ready = False
         self._owners: dict[str, FileLock] = {}
 
@@ -139,7 +156,7 @@ class SqliteDatabase(Database):
 
     def announce(self, owner: str) -> None:
         with translated(DATABASE):
-            atomic.make_folder(self._path.parent)
+            self._require_folder()
             for path in self._path.parent.glob(f"{self._path.name}-owner-*"):
                 _remove_unless_locked(path)
             lock = try_lock(self._owner_file(owner))
@@ -174,8 +191,16 @@ class SqliteDatabase(Database):
             raise
         return connection
 
+    def _require_folder(self) -> None:
+        """Make the folder, unless it was there before: then it does not come back by itself."""
+        if self._ready:
+            self._place.require()
+        else:
+            atomic.make_folder(self._path.parent)
+
     def _open(self) -> SqliteConnection:
-        connection = SqliteConnection(self._path)
+        self._place.require()
+        connection = SqliteConnection(self._path, self._place)
         for setting in _SETTINGS:
             connection.run(setting)
         return connection

@@ -1,12 +1,14 @@
 """Files of a home are named by their place in it."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
-from wf_artifacts.errors import StoreUnavailable
+from wf_artifacts.errors import StoreGone, StoreUnavailable
+from wf_artifacts.storage import atomic
 from wf_artifacts.storage.documents import Format
-from wf_artifacts.storage.home import Home
+from wf_artifacts.storage.home import FileTreeStore, Home, in_home
 from wf_artifacts.storage.records import Record
 from wf_core.errors import StateCorrupt
 
@@ -67,3 +69,40 @@ def test_what_is_not_there_has_no_size(tmp_path: Path) -> None:
     assert (home.has(tmp_path / "gone"), home.size(tmp_path / "gone")) == (False, 0)
     with pytest.raises(StoreUnavailable):
         home.has(tmp_path / "file" / "inside")
+
+
+class Things(FileTreeStore):
+    """Keeps things in a room of the home."""
+
+    @in_home
+    def make(self, name: str) -> None:
+        room = self.home.room("things")
+        atomic.make_folder(room)
+        (room / name).write_bytes(b"x")
+
+    @in_home
+    def lose_the_home(self) -> str:
+        shutil.rmtree(self.home.root)
+        return "done"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("gone", ["home", "home/things"])
+async def test_a_home_that_was_used_and_went_away_is_not_made_anew(tmp_path: Path, gone: str) -> None:
+    things = Things(Home(tmp_path / "home"))
+    await things.make("a")
+    (tmp_path / gone).rename(tmp_path / "away")
+    with pytest.raises(StoreGone):
+        await things.make("b")
+    assert not (tmp_path / gone).exists()
+    (tmp_path / "away").rename(tmp_path / gone)
+    await things.make("b")
+    assert sorted(things.home.files(tmp_path / "home" / "things")) == ["a", "b"]
+
+
+@pytest.mark.anyio
+async def test_nothing_is_acknowledged_in_a_home_that_went_away_meanwhile(tmp_path: Path) -> None:
+    things = Things(Home(tmp_path / "home"))
+    await things.make("a")
+    with pytest.raises(StoreGone):
+        await things.lose_the_home()

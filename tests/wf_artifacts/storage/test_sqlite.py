@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from wf_artifacts.errors import StoreFull, StoreUnavailable
+from wf_artifacts.errors import StoreFull, StoreGone, StoreUnavailable
 from wf_artifacts.storage.connections import WouldWait
 from wf_artifacts.storage.database import Database
 from wf_artifacts.storage.sqlite import SqliteDatabase
@@ -163,3 +163,47 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable) as told:
         names(SqliteDatabase(tmp_path / "file" / "wf.db"))
     assert str(tmp_path) not in str(told.value)
+
+
+@pytest.mark.parametrize("gone", ["wf.db", "wf.db-wal", "the folder"])
+def test_nothing_is_done_in_a_file_that_is_not_at_its_place_any_more(
+    tmp_path: Path, path: Path, database: Database, gone: str
+) -> None:
+    """SQLite would go on in it, and all of that would be lost with the process."""
+    put(database, "a")
+    put(database, "b")
+    moved, away = (path.parent if gone == "the folder" else path.with_name(gone)), tmp_path / "away"
+    moved.rename(away)
+    for _ in range(2):
+        with pytest.raises(StoreGone):
+            put(database, "lost", sync=False)
+    assert not moved.exists()
+    away.rename(moved)
+    put(database, "c")
+    assert names(database) == ["a", "b", "c"]
+    database.close()
+
+
+def test_a_file_that_went_away_is_not_read_and_not_made_anew(path: Path, database: Database) -> None:
+    put(database, "a")
+    path.rename(path.with_name("away"))
+    with pytest.raises(StoreGone):
+        names(database)
+    with pytest.raises(StoreGone):
+        database.connect()
+    with pytest.raises(StoreGone):
+        database.announce("owner")
+    assert not path.exists()
+    database.close()
+
+
+def test_another_file_in_its_place_is_not_written_to(path: Path, database: Database) -> None:
+    put(database, "a")
+    path.rename(path.with_name("away"))
+    other = SqliteDatabase(path)
+    put(other, "b")
+    with pytest.raises(StoreGone):
+        put(database, "c")
+    assert names(other) == ["b"]
+    for opened in (database, other):
+        opened.close()

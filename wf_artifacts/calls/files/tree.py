@@ -39,7 +39,7 @@ class CallsTree:
 
     def __init__(self, home: Home) -> None:
         self.home = home
-        self.root = home.root / "calls"
+        self.root = home.room("calls")
         self.open_marks = self.root / "open"
         self.session_marks = self.root / "of"
 

@@ -42,8 +42,8 @@ class CatalogTree:
 
     def __init__(self, home: Home) -> None:
         self.home = home
-        self.artifacts = home.root / "artifacts"
-        self.deployments = home.root / "deployments"
+        self.artifacts = home.room("artifacts")
+        self.deployments = home.room("deployments")
 
     @property
     def lock(self) -> Path:

@@ -4,6 +4,7 @@ What is appended takes the place of zeros. So a sync brings only that to disk, a
 about the file. Zeros are no line: whoever reads takes them for the end.
 """
 
+import errno
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -48,6 +49,8 @@ class RoomyFile:
         if self._descriptor is None:
             self._descriptor = atomic.open_to_append(self._path, at=at)
             self._room_ends = 0
+        if not os.fstat(self._descriptor).st_nlink:
+            raise FileNotFoundError(errno.ENOENT, "it was removed while it was in use")
         atomic.write_at(self._descriptor, self._path, data, at=at)
         end = at + len(data)
         if sync and end <= self._room_ends:

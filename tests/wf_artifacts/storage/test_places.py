@@ -1,0 +1,49 @@
+"""What is still where it was is told from what was moved, removed or replaced."""
+
+from pathlib import Path
+
+import pytest
+
+from wf_artifacts.errors import StoreGone, StoreUnavailable
+from wf_artifacts.storage.places import Place
+
+
+def test_what_stays_where_it_is_may_be_used(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    place = Place(path, "the file")
+    place.require()
+    path.write_bytes(b"x")
+    for content in (b"y", b"zz"):
+        place.require()
+        path.write_bytes(content)
+
+
+@pytest.mark.parametrize("becomes", ["removed", "moved", "replaced", "inside a file"])
+def test_what_went_away_may_not_be_used_until_it_is_back(tmp_path: Path, becomes: str) -> None:
+    folder, away = tmp_path / "home", tmp_path / "away"
+    folder.mkdir()
+    path = folder / "file"
+    path.write_bytes(b"x")
+    place = Place(path, "the file")
+    place.require()
+    (path if becomes in {"removed", "replaced"} else folder).rename(away)
+    if becomes == "replaced":
+        path.write_bytes(b"x")
+    if becomes == "inside a file":
+        folder.write_bytes(b"x")
+    with pytest.raises(StoreGone, match="the file: it was moved, removed or replaced") as told:
+        place.require()
+    assert "Put it back" in str(told.value.hint)
+    assert str(tmp_path) not in f"{told.value} {told.value.details}"
+    if becomes in {"removed", "replaced"}:
+        away.replace(path)
+    else:
+        folder.unlink(missing_ok=True)
+        away.rename(folder)
+    place.require()
+
+
+def test_what_cannot_be_looked_at_is_told(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(StoreUnavailable, match="the file"):
+        Place(tmp_path / "loop", "the file").require()

@@ -1,0 +1,41 @@
+"""Whether what a process uses is still where it was when it was first used.
+
+A file or a folder that is open goes on taking what is written to it after it was moved or removed, and what it took is
+lost then with its process.
+"""
+
+import os
+from pathlib import Path
+
+from wf_artifacts.errors import StoreGone
+from wf_artifacts.storage.faults import refusal
+
+
+class Place:
+    """A path, and what it led to when there was something for the first time. `document` names it in errors."""
+
+    def __init__(self, path: Path, document: str) -> None:
+        self._path = str(path)
+        self._document = document
+        self._found: tuple[int, int] | None = None
+
+    def require(self) -> None:
+        """Be sure that the path leads to what it led to before. One call to the operating system.
+
+        Raises:
+            StoreGone: it leads to something else, or nowhere.
+            StoreUnavailable: the operating system does not say.
+        """
+        try:
+            status = os.stat(self._path)  # noqa: PTH116  # a Path costs twice as much
+        except (FileNotFoundError, NotADirectoryError):
+            found = None
+        except OSError as error:
+            raise refusal(self._document, error) from error
+        else:
+            found = (status.st_dev, status.st_ino)
+        if found == self._found:
+            return
+        if self._found is not None:
+            raise StoreGone(self._document)
+        self._found = found
