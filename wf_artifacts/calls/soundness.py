@@ -27,7 +27,7 @@ def call_faults(database: Database) -> Iterator[Fault]:
         yield from found
         if waiting is not None and orphaned:
             problem = f"It belongs to {waiting.continuation.session_id}, which is gone."
-            yield Fault(Finding(call_document(token), "orphaned", problem, MOVES_IT), mend)
+            yield Fault(Finding(call_document(token), "leftover", problem, MOVES_IT), mend)
 
 
 def result_faults(database: Database) -> Iterator[Fault]:

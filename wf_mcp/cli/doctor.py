@@ -143,7 +143,8 @@ def _found(finding: store.StoreFinding, status: Status, hint: str) -> Check:
 def _remedy(finding: store.StoreFinding) -> str:
     if finding.repair is None:
         return "Nothing but a backup, a newer version or its owner can help."
-    return f"wf doctor --repair: {finding.repair}"
+    mended = f"wf doctor --repair: {finding.repair}"
+    return f"Nothing need be done: it does not count. {mended}" if finding.kind == "leftover" else mended
 
 
 async def _count(name: str, page: Callable[[str | None], Awaitable[Any]], rows: str) -> Check:

@@ -82,8 +82,8 @@ async def test_a_call_whose_session_or_run_is_gone_is_taken_away(database: Datab
     run_sql(database, "DELETE FROM wf_runs")
     (fault,) = calls.faults()
     problem = f"It belongs to {run().run_id}, which is gone."
-    assert fault.finding == Finding(f"calls/{token(2)}", "orphaned", problem, "Moves it to lost+found.")
-    assert found(calls.faults, repair=True) == [(f"calls/{token(2)}", "orphaned")]
+    assert fault.finding == Finding(f"calls/{token(2)}", "leftover", problem, "Moves it to lost+found.")
+    assert found(calls.faults, repair=True) == [(f"calls/{token(2)}", "leftover")]
     assert run_sql(database, "SELECT token FROM wf_lost_continuations") == [(token(2),)]
     assert await calls.deliver(token(2), delivery(), principal=None, now=NOW) == "unknown"
     assert found(calls.faults) == []

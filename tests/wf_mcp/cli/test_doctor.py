@@ -1,6 +1,7 @@
 """`wf doctor`."""
 
 import json
+import shutil
 
 from tests.wf_mcp.cli.terminal import Terminal
 
@@ -49,6 +50,26 @@ def test_a_repair_keeps_what_it_takes_away_and_leaves_a_healthy_place(terminal: 
     assert [check for check in again.json["checks"] if check["name"] == "store"] == []
     assert (home / "lost+found" / "runs" / damaged / "run.json").read_text(encoding="utf-8") == "{"
     assert (home / "lost+found" / "runs" / whole / "journal" / "notes.txt").exists()
+
+
+def test_what_a_crash_leaves_is_no_error_and_needs_nothing_done(terminal: Terminal) -> None:
+    terminal.deploy()
+    key = terminal.wf("runs", "start", "parity", "--input", '{"n": 2}', "--key", "k", "--json")
+    run_id = terminal.start(2).json["run_id"]
+    home = terminal.folder / "home"
+    shutil.rmtree(home / "runs" / key.json["run_id"])  # as when a kill comes between a run and its key
+    run = home / "runs" / run_id
+    next((run / "checkpoints").glob("*.json")).with_name("000099.json").write_text("{", encoding="utf-8")
+    with next((run / "journal").iterdir()).open("ab") as journal:
+        journal.write(b"torn")
+
+    ended = terminal.wf("doctor", "--json")
+
+    assert ended.status == 0
+    store = [check for check in ended.json["checks"] if check["name"] == "store"]
+    assert len(store) == 4, store
+    assert {check["status"] for check in store} == {"warning"}
+    assert all("leftover" in check["message"] and "Nothing need be done" in check["hint"] for check in store)
 
 
 def test_what_no_repair_can_mend_stays_an_error(terminal: Terminal) -> None:

@@ -54,7 +54,7 @@ class CallsExamination:
             return None
         if not self.tree.has_owner(waiting.continuation):
             problem = f"It belongs to {waiting.continuation.session_id}, which is gone."
-            finding = Finding(document, "orphaned", problem, MOVES_IT)
+            finding = Finding(document, "leftover", problem, MOVES_IT)
             return Fault(finding, lambda: self._take_away(waiting))
         if self._lacks_mark(waiting):
             finding = Finding(document, "damaged", "Lists leave it out.", "Enters it in the lists again.")

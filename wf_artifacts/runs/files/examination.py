@@ -76,7 +76,8 @@ class RunsExamination:
             return unreadable(document, error, MOVES_IT, lambda: self.lost.move(path))
         if key is None or self.home.has(self._run(key.run_id).head_path):
             return None
-        finding = Finding(document, "orphaned", f"It leads to {key.run_id}, which is gone.", MOVES_IT)
+        problem = f"It leads to {key.run_id}, which is gone, and is as good as none."
+        finding = Finding(document, "leftover", problem, MOVES_IT)
         return Fault(finding, lambda: self.lost.move(path))
 
     def _lacks_key(self, record: RunRecord) -> bool:

@@ -76,7 +76,7 @@ async def test_a_damaged_call_is_named_refused_and_taken_away(home: Path, stores
 
 async def test_calls_of_a_deleted_session_are_taken_away(home: Path, stores: Stores, tree: CallsTree) -> None:
     await stores.sessions.delete(SESSION)
-    expected = {name(home, tree.path(token(number))): "orphaned" for number in range(3)}
+    expected = {name(home, tree.path(token(number))): "leftover" for number in range(3)}
     assert await found(stores, repair=True) == expected
     assert await found(stores) == {}
     assert all((home / "lost+found" / path).exists() for path in expected)

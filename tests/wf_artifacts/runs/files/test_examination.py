@@ -98,7 +98,7 @@ async def test_a_key_that_leads_to_no_run_is_taken_out(home: Path, stores: Store
     data = path.read_bytes()
     await stores.runs.delete(RUN.run_id)
     path.write_bytes(data)
-    assert await repaired(stores) == [(path.relative_to(home).as_posix(), "orphaned")]
+    assert await repaired(stores) == [(path.relative_to(home).as_posix(), "leftover")]
     assert list(Keys(Home(home)).files()) == []
 
 
