@@ -22,7 +22,7 @@ import anyio
 from tests.wf_artifacts.points import EVERY_MOMENT, at_change, die
 from tests.wf_artifacts.samples import LATER, checkpoint, environment, following, inputs, new_run_id, record, trace
 from wf_artifacts.runs.files import trace as segments
-from wf_artifacts.runs.models import RECORD
+from wf_artifacts.runs.models import RECORD, RunRecord
 from wf_artifacts.runs.prune import prune
 from wf_artifacts.runs.store import Claim, RunStore
 from wf_artifacts.stores import Stores, open_stores
@@ -82,8 +82,12 @@ async def cancel(runs: RunStore) -> None:
 
 
 async def prune_completed(runs: RunStore) -> None:
-    pruned = [one.run_id async for one in prune(runs, principal=None, before=LATER, statuses={"completed"})]
-    assert pruned == [FIRST.run_id]
+    found = prune(runs, principal=None, before=LATER, is_wanted=nobody, statuses={"completed"})
+    assert [one.run_id async for one in found] == [FIRST.run_id]
+
+
+async def nobody(record: RunRecord) -> bool:
+    return False
 
 
 async def delete(runs: RunStore) -> None:

@@ -26,6 +26,7 @@ from wf_core.runtime import (
 from wf_core.runtime.inputs import (
     Cancel,
     Complete,
+    Doubt,
     Expire,
     Fail,
     Input,
@@ -240,6 +241,10 @@ class Driver:
         """Let a pending call wait for a word from outside."""
         del self.pending[call_id]
         self.take(PutOff(self.now, call_id, awaits, reason))
+
+    def doubt(self, call_id: str, reason: str) -> None:
+        """Let a call lose its callee."""
+        self.take(Doubt(self.now, call_id, reason))
 
     def expire(self) -> None:
         """Let the calls fail that waited too long."""

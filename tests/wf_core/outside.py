@@ -124,6 +124,9 @@ class Outside:
             case "approval", "completed" | "retry":
                 self.drive.settle(call_id, "approved")
                 return
+            case "callee", "retry":
+                self.drive.doubt(call_id, "gone")
+                return
             case "deferred" | "isolated", "retry":
                 word = "completed"
             case _:

@@ -3,7 +3,7 @@
 An open run keeps its definitions itself, so nothing that it needs goes with another run; it is never deleted here.
 """
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from datetime import datetime
 from typing import Final
 
@@ -23,13 +23,15 @@ async def prune(
     *,
     principal: str | None,
     before: datetime,
+    is_wanted: Callable[[RunRecord], Awaitable[bool]],
     statuses: Collection[RunStatus] = FINAL,
     dry_run: bool = False,
 ) -> AsyncIterator[RunRecord]:
     """Delete the runs that ended before a moment, and give each one that was, or with `dry_run` would be, deleted.
 
-    A run that somebody holds or deletes at this moment is left to them, and one that cannot be read is left alone.
-    Costs what the runs that began before that moment cost.
+    A run that somebody holds or deletes at this moment is left to them. Left alone is one that cannot be read, and one
+    of which `is_wanted` says that whoever called it may ask for its answer. Costs what the runs that
+    began before that moment cost.
 
     Raises:
         ValueError: a status is not one of `wf_core.state.FINAL`; nothing was deleted.
@@ -43,7 +45,8 @@ async def prune(
         while cursor is not None:
             page = await runs.list_runs(principal=principal, status=status, cursor=cursor, limit=_PAGE)
             for record in page.items:
-                if record.updated_at < before and (dry_run or await _delete(runs, record)):
+                has_ended = record.updated_at < before
+                if has_ended and not await is_wanted(record) and (dry_run or await _delete(runs, record)):
                     yield record
             cursor = page.next_cursor
 

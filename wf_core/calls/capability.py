@@ -45,6 +45,8 @@ class CallContext:
     """The same for every attempt of this call, also after a crash."""
     token: str | None = None
     """By which the result can be delivered later, should whoever is called put the call off."""
+    put_off: bool = False
+    """Whether whoever is called has put the call off before. Then it is only asked again, and nothing is begun."""
 
 
 def capability(

@@ -2,7 +2,7 @@
 
 ready     -> running | deferred | completed
 running   -> completed | failed; ready | in_doubt where the process that ran it is gone
-deferred  -> ready | completed | failed | expired      by the outside
+deferred  -> ready | completed | failed | expired      by the outside; in_doubt where its callee is gone
 in_doubt  -> ready | completed | failed      (it may be repeated, or a person says so)
 completed, failed, expired: final
 """
@@ -57,6 +57,7 @@ _NEXT: Final[Mapping[tuple[CallState, CallEvent], CallState]] = {
     ("running", "doubt"): "in_doubt",
     ("running", "wake"): "ready",
     ("deferred", "wake"): "ready",
+    ("deferred", "doubt"): "in_doubt",
     ("deferred", "complete"): "completed",
     ("deferred", "fail"): "failed",
     ("deferred", "expire"): "expired",

@@ -10,12 +10,25 @@ from wf_core.codec.fields import Fields, corrupt
 from wf_core.errors import NotJson
 from wf_core.jsonvalue import dumps, loads
 from wf_core.runtime.faults import storable, storable_failure
-from wf_core.runtime.inputs import Cancel, Complete, Expire, Fail, Input, NextWork, PutOff, Recover, Resume, Settle
+from wf_core.runtime.inputs import (
+    Cancel,
+    Complete,
+    Doubt,
+    Expire,
+    Fail,
+    Input,
+    NextWork,
+    PutOff,
+    Recover,
+    Resume,
+    Settle,
+)
 from wf_core.runtime.work import Answer, CallFailure, Settlement
 from wf_core.state import Speaker
 
 Json = dict[str, Any]
 
+_KINDS = ("next_work", "complete", "fail", "resume", "cancel", "recover", "put_off", "doubt", "expire", "settle")
 _PUT_OFF: tuple[Literal["isolated", "callee"], ...] = ("isolated", "callee")
 _WORDS: tuple[Literal["completed", "failed", "retry", "approved"], ...] = ("completed", "failed", "retry", "approved")
 _SPEAKERS: tuple[Speaker, ...] = ("person", "outside", "callee")
@@ -61,13 +74,21 @@ def _input(given: Input) -> Json:
             return {"kind": "cancel", "now": now, "reason": _text(reason)}
         case Recover():
             return {"kind": "recover", "now": now}
-        case Settle(_, call_id, settlement):
-            return {"kind": "settle", "now": now, "call_id": call_id, "settlement": _settlement(settlement)}
+        case PutOff() | Doubt() | Settle():
+            return _of_waiting(given, now)
+        case Expire():
+            return {"kind": "expire", "now": now}
+
+
+def _of_waiting(given: PutOff | Doubt | Settle, now: str) -> Json:
+    match given:
         case PutOff(_, call_id, awaits, reason):
             told = storable(reason)
             return {"kind": "put_off", "now": now, "call_id": call_id, "awaits": awaits, "reason": told}
-        case Expire():
-            return {"kind": "expire", "now": now}
+        case Doubt(_, call_id, reason):
+            return {"kind": "doubt", "now": now, "call_id": call_id, "reason": storable(reason)}
+        case Settle(_, call_id, settlement):
+            return {"kind": "settle", "now": now, "call_id": call_id, "settlement": _settlement(settlement)}
 
 
 def _failure(failure: CallFailure) -> Json:
@@ -114,8 +135,7 @@ def _read_line(line: bytes, where: str) -> tuple[int, Input, int]:
 def _read_input(value: Any, where: str) -> Input:
     with Fields(value, where) as fields:
         now = fields.time("now")
-        kinds = ("next_work", "complete", "fail", "resume", "cancel", "recover", "put_off", "expire", "settle")
-        match fields.one_of(kinds, "kind"):
+        match fields.one_of(_KINDS, "kind"):
             case "next_work":
                 return NextWork(now)
             case "complete":
@@ -131,6 +151,8 @@ def _read_input(value: Any, where: str) -> Input:
             case "put_off":
                 awaits = fields.one_of(_PUT_OFF, "awaits")
                 return PutOff(now, fields.of(str, "call_id"), awaits, fields.of(str, "reason"))
+            case "doubt":
+                return Doubt(now, fields.of(str, "call_id"), fields.of(str, "reason"))
             case "expire":
                 return Expire(now)
             case _:

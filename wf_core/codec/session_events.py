@@ -21,6 +21,7 @@ from wf_core.sessions.events import (
     Begun,
     Completed,
     Deferred,
+    Doubted,
     Event,
     Expired,
     Forked,
@@ -87,6 +88,10 @@ def _deferred(fields: Fields, header: SessionHeader) -> Deferred:  # noqa: ARG00
     return Deferred(fields.of(str, "call"), fields.of(str, "token"), fields.maybe(str, "reason"))
 
 
+def _doubted(fields: Fields, header: SessionHeader) -> Doubted:  # noqa: ARG001
+    return Doubted(fields.of(str, "call"), fields.of(str, "reason"))
+
+
 def _released(fields: Fields, header: SessionHeader) -> Released:  # noqa: ARG001
     return Released(fields.of(str, "call"))
 
@@ -127,6 +132,7 @@ _READERS: Mapping[str, Callable[[Fields, SessionHeader], Event]] = {
     "begun": _begun,
     "completed": _completed,
     "deferred": _deferred,
+    "doubted": _doubted,
     "released": _released,
     "expired": _expired,
     "woken": _woken,

@@ -2,7 +2,7 @@
 
 from wf_core.runtime.engine import cancel, complete, fail, next_work, resume, start
 from wf_core.runtime.program import Program, compile_program
-from wf_core.runtime.recovery import recover
+from wf_core.runtime.recovery import doubt, recover
 from wf_core.runtime.settling import expire, put_off, settle
 from wf_core.runtime.work import Answer, CallFailure, Invocation, Ready, Settlement, Stopped, Waiting
 
@@ -18,6 +18,7 @@ __all__ = [
     "cancel",
     "compile_program",
     "complete",
+    "doubt",
     "expire",
     "fail",
     "next_work",

@@ -77,6 +77,15 @@ class PutOff:
 
 
 @dataclass(frozen=True, slots=True)
+class Doubt:
+    """The callee of a call that waits for it is not there any more: nobody knows what became of the call."""
+
+    now: datetime
+    call_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Settle:
     """Somebody said what became of a call that waits, or that it may be made."""
 
@@ -92,7 +101,7 @@ class Expire:
     now: datetime
 
 
-Input = NextWork | Complete | Fail | Resume | Cancel | Recover | PutOff | Settle | Expire
+Input = NextWork | Complete | Fail | Resume | Cancel | Recover | PutOff | Doubt | Settle | Expire
 
 
 def apply(program: Program, run: RunState, given: Input) -> Ready | Waiting | Stopped | None:
@@ -141,13 +150,21 @@ def _apply(program: Program, run: RunState, given: Input) -> Ready | Waiting | S
             engine.cancel(program, run, reason=reason, now=now)
         case Recover(now):
             recovery.recover(program, run, now=now)
-        case Settle(now, call_id, settlement):
-            settling.settle(program, run, call_id, settlement, now=now)
+        case PutOff() | Doubt() | Settle() | Expire():
+            _apply_to_waiting(program, run, given)
+    return None
+
+
+def _apply_to_waiting(program: Program, run: RunState, given: PutOff | Doubt | Settle | Expire) -> None:
+    match given:
         case PutOff(now, call_id, awaits, reason):
             settling.put_off(program, run, call_id, awaits=awaits, reason=reason, now=now)
+        case Doubt(now, call_id, reason):
+            recovery.doubt(program, run, call_id, reason=reason, now=now)
+        case Settle(now, call_id, settlement):
+            settling.settle(program, run, call_id, settlement, now=now)
         case Expire(now):
             settling.expire(program, run, now=now)
-    return None
 
 
 def _astray(run: RunState, position: int, reason: str) -> StateCorrupt:

@@ -90,6 +90,8 @@ def settle(program: Program, run: RunState, call_id: str, settlement: Settlement
             message = settlement.message or _UNTOLD.get(waiting.awaits, "The call failed.")
             executed = may_have_executed(waiting.awaits)
             give_up(turn, frame, code, call, CallFailure(CAPABILITY_ERROR, message, executed=executed))
+        case "retry" if waiting.awaits == "callee":
+            pass  # it began, and is not to begin again: whoever drives the run asks its callees when it rests
         case "retry" | "approved":
             frame.activity = Delayed(now, call)
             admit(run, frame)

@@ -4,7 +4,7 @@ A session is updated in place. Each transition appends one event to `session.fre
 header and these events (`wf_core.codec.sessions`). A transition that raises has changed nothing.
 """
 
-from wf_core.sessions.calling import begin, complete, defer, expire, release
+from wf_core.sessions.calling import begin, complete, defer, doubt, expire, release
 from wf_core.sessions.context import context_of
 from wf_core.sessions.deliveries import Approved, Delivered, Delivery, Retried, awaited, check_delivery
 from wf_core.sessions.finding import call_of_token, find_call, open_calls
@@ -68,6 +68,7 @@ __all__ = [
     "complete",
     "context_of",
     "defer",
+    "doubt",
     "expire",
     "find_call",
     "fork",

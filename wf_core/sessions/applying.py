@@ -16,6 +16,7 @@ from wf_core.sessions.events import (
     Begun,
     Completed,
     Deferred,
+    Doubted,
     Event,
     Expired,
     Forked,
@@ -146,7 +147,9 @@ def _track(call_id: str, asked: AskedCall) -> TrackedCall:
     return call
 
 
-def _apply_to_calls(session: Session, event: Begun | Completed | Deferred | Released | Expired | Woken) -> None:
+def _apply_to_calls(
+    session: Session, event: Begun | Completed | Deferred | Doubted | Released | Expired | Woken
+) -> None:
     match event:
         case Begun(calls):
             _begin(session, calls)
@@ -157,12 +160,8 @@ def _apply_to_calls(session: Session, event: Begun | Completed | Deferred | Rele
             _end(call, result)
         case Deferred():
             _defer(session, event)
-        case Released(call_id):
-            call = find_call(session, call_id)
-            next_state(call, "wake")
-            if call.state != "deferred":
-                raise IllegalTransition(f"The call {call.id} is {call.state}: only a deferred one is released.")
-            _let_go(call)
+        case Doubted() | Released():
+            _change_deferred(session, event)
         case Expired(call_id):
             call = find_call(session, call_id)
             advance(call, "expire")
@@ -192,6 +191,19 @@ def _defer(session: Session, event: Deferred) -> None:
     advance(call, "defer")
     call.continuation_token = event.token
     call.reason = event.reason
+
+
+def _change_deferred(session: Session, event: Doubted | Released) -> None:
+    call, released = find_call(session, event.call), isinstance(event, Released)
+    next_state(call, "wake" if released else "doubt")
+    if call.state != "deferred":
+        done = "released" if released else "doubted because of its callee"
+        raise IllegalTransition(f"The call {call.id} is {call.state}: only a deferred one is {done}.")
+    if isinstance(event, Released):
+        _let_go(call)
+    else:
+        advance(call, "doubt")
+        call.reason = event.reason
 
 
 def _wake(session: Session, deliveries: Sequence[tuple[str, Delivery]]) -> None:

@@ -1,4 +1,4 @@
-"""What becomes of a session's calls: begun, ended, deferred, released, expired.
+"""What becomes of a session's calls: begun, ended, deferred, doubted, released, expired.
 
 A call whose end was the last one missing turns the partial turn into a user turn; one that the model was told to wait
 for becomes a notice.
@@ -7,7 +7,7 @@ for becomes a notice.
 from collections.abc import Sequence
 
 from wf_core.calls.results import ToolResult
-from wf_core.sessions.events import Begun, Completed, Deferred, Expired, Released
+from wf_core.sessions.events import Begun, Completed, Deferred, Doubted, Expired, Released
 from wf_core.sessions.journal import record
 from wf_core.sessions.models import Session
 from wf_core.sessions.storable import require_result, storable
@@ -42,6 +42,15 @@ def defer(session: Session, call_id: str, *, token: str | None = None, reason: s
     given = token_of(session, call_id) if token is None else token
     record(session, Deferred(call_id, given, None if reason is None else storable(reason)))
     return given
+
+
+def doubt(session: Session, call_id: str, reason: str) -> None:
+    """Let a person say what became of a deferred call whose callee is not there any more. deferred -> in_doubt.
+
+    Raises:
+        SessionRefused: one of its kinds; nothing was changed.
+    """
+    record(session, Doubted(call_id, storable(reason)))
 
 
 def release(session: Session, call_id: str) -> None:

@@ -75,6 +75,14 @@ class Deferred:
 
 
 @dataclass(frozen=True, slots=True)
+class Doubted:
+    """The callee of a deferred call is not there any more."""
+
+    call: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Released:
     call: str
 
@@ -100,7 +108,19 @@ class TakenOver:
 
 
 Event: TypeAlias = (
-    Started | Forked | Said | Answered | Begun | Completed | Deferred | Released | Expired | Woken | Held | TakenOver
+    Started
+    | Forked
+    | Said
+    | Answered
+    | Begun
+    | Completed
+    | Deferred
+    | Doubted
+    | Released
+    | Expired
+    | Woken
+    | Held
+    | TakenOver
 )
 
 
@@ -127,7 +147,7 @@ def event_to_json(event: Event) -> dict[str, JsonValue]:
             return _call_event(event)
 
 
-def _call_event(event: Begun | Completed | Deferred | Released | Expired) -> dict[str, JsonValue]:
+def _call_event(event: Begun | Completed | Deferred | Doubted | Released | Expired) -> dict[str, JsonValue]:
     match event:
         case Begun():
             return {"event": "begun", "calls": list(event.calls)}
@@ -135,6 +155,8 @@ def _call_event(event: Begun | Completed | Deferred | Released | Expired) -> dic
             return {"event": "completed", "call": event.call, "result": result_to_json(event.result)}
         case Deferred():
             return {"event": "deferred", "call": event.call, "token": event.token, "reason": event.reason}
+        case Doubted():
+            return {"event": "doubted", "call": event.call, "reason": event.reason}
         case Released():
             return {"event": "released", "call": event.call}
         case Expired():

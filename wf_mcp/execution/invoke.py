@@ -36,9 +36,11 @@ async def invoke(
     *,
     run_id: str,
     max_bytes: int,
+    put_off: bool = False,
 ) -> CallResult | CallFailure | Deferred:
     """Carry out `invocation` with the source that the run is pinned to, whatever bears its logical name today.
 
+    `put_off` says that its callee has put it off before, and is only asked again.
     A time limit ends the attempt; whether it executed is then unknown. Cancellation goes through to the source.
     """
     source = sources.get(pinned.source)
@@ -51,6 +53,7 @@ async def invoke(
         attempt=invocation.attempt,
         idempotency_key=idempotency_key(run_id, invocation.call_id),
         token=call_token(run_id, invocation.call_id),
+        put_off=put_off,
     )
     seconds = invocation.timeout_seconds
     with nullcontext() if seconds is None else anyio.move_on_after(seconds):

@@ -12,12 +12,12 @@ import anyio
 from wf_core.errors import WfError
 from wf_core.ids import RunId
 from wf_core.runtime import CallFailure
-from wf_core.runtime.inputs import Expire, Resume, Settle
+from wf_core.runtime.inputs import Doubt, Expire, Resume, Settle
 from wf_mcp.execution.invoke import Deferred
 from wf_mcp.execution.journal import Journal
 from wf_mcp.sources.protocol import CallResult
 
-Given = Resume | Settle | Expire
+Given = Resume | Doubt | Settle | Expire
 """What is said to a run from outside, and taken before anything is done about it."""
 
 Progress = Callable[[int, str], Awaitable[None]]

@@ -24,7 +24,7 @@ from wf_core.errors import WfError
 from wf_core.ids import ArtifactId, DeploymentId, RunId, run_id
 from wf_core.jsonvalue import JsonValue
 from wf_core.runtime import Answer, Settlement, start
-from wf_core.runtime.inputs import Cancel, Expire, Recover, Resume, Settle
+from wf_core.runtime.inputs import Cancel, Doubt, Expire, Recover, Resume, Settle
 from wf_core.state import FINAL
 from wf_mcp.execution import pins
 from wf_mcp.execution.advance import advance
@@ -152,6 +152,16 @@ class RunDriver:
             RunBlocked, RunBusy, StoreFull, StoreUnavailable: as `answer`.
         """
         given = Settle(self._means.clock.now(), call_id, settlement)
+        return await owned(self._tasks, partial(self._give, run_id, given))
+
+    async def doubt(self, run_id: RunId, call_id: str, *, reason: str) -> Handle:
+        """Let a person say what became of a call whose callee is not there any more. The run goes on only by that.
+
+        Raises:
+            RunRefused: the call does not wait for its callee; the stored run is as it was.
+            RunBlocked, RunBusy, StoreFull, StoreUnavailable: as `answer`.
+        """
+        given = Doubt(self._means.clock.now(), call_id, reason)
         return await owned(self._tasks, partial(self._give, run_id, given))
 
     async def expire(self, run_id: RunId) -> Handle:

@@ -2,12 +2,14 @@
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
+from functools import partial
 
 from wf_artifacts.runs.prune import prune
 from wf_core.state import FINAL
 from wf_core.times import iso
 from wf_mcp.app import App
 from wf_mcp.errors import InvalidArgument
+from wf_mcp.execution.callees.family import is_wanted
 from wf_mcp.execution.live import Progress
 from wf_mcp.operations.caller import LOCAL_MODEL, Caller
 from wf_mcp.operations.models import Answer, RunStatus
@@ -40,7 +42,9 @@ async def prune_runs(
     caller: Caller = LOCAL_MODEL,
     progress: Progress | None = None,
 ) -> PrunedRuns:
-    """Delete the runs that ended so long ago, with everything that is kept of them; open runs are never touched.
+    """Delete the runs that ended so long ago, with everything that is kept of them.
+
+    Never touched is one that is open, or that an open run or session called and may ask for its answer.
 
     Raises:
         InvalidArgument: a status is one that a run can leave, or there is no such moment; nothing was deleted.
@@ -52,7 +56,12 @@ async def prune_runs(
     before = moment_before(app, older_than)
     found: list[PrunedRun] = []
     async for record in prune(
-        app.stores.runs, principal=caller.principal, before=before, statuses=statuses, dry_run=dry_run
+        app.stores.runs,
+        principal=caller.principal,
+        before=before,
+        is_wanted=partial(is_wanted, app.stores),
+        statuses=statuses,
+        dry_run=dry_run,
     ):
         found.append(
             PrunedRun(

@@ -2,19 +2,15 @@
 
 from collections.abc import Collection
 from datetime import timedelta
+from functools import partial
 
-from wf_artifacts.errors import RunNotFound, SessionNotFound
-from wf_artifacts.sessions.models import SessionRecord, SessionStatus
+from wf_artifacts.sessions.models import SessionStatus
 from wf_artifacts.sessions.prune import prune
 from wf_artifacts.sessions.rules import ENDED
-from wf_artifacts.stores import Stores
-from wf_core.errors import StateError
-from wf_core.ids import RunId, SessionId
-from wf_core.state import FINAL
 from wf_core.times import iso
 from wf_mcp.app import App
 from wf_mcp.errors import InvalidArgument
-from wf_mcp.execution.callees.family import is_awaited
+from wf_mcp.execution.callees.family import is_wanted
 from wf_mcp.execution.live import Progress
 from wf_mcp.operations.caller import LOCAL_MODEL, Caller
 from wf_mcp.operations.models import Answer
@@ -62,15 +58,11 @@ async def prune_sessions(
         )
     before = moment_before(app, older_than)
     found: list[PrunedSession] = []
-
-    async def is_wanted(record: SessionRecord) -> bool:
-        return await _is_wanted(app.stores, record)
-
     async for record in prune(
         app.stores.sessions,
         principal=caller.principal,
         before=before,
-        is_wanted=is_wanted,
+        is_wanted=partial(is_wanted, app.stores),
         statuses=statuses,
         dry_run=dry_run,
     ):
@@ -87,23 +79,3 @@ async def prune_sessions(
         if progress is not None:
             await progress(len(found), record.session_id)
     return PrunedSessions(ended_before=iso(before), dry_run=dry_run, sessions=found)
-
-
-async def _is_wanted(stores: Stores, session: SessionRecord) -> bool:
-    """Tell whether whoever called a session may ask for its answer: it waits for it, or has not ended.
-
-    One that was cut off makes its calls again, so what it is not seen to wait for may be wanted too.
-    """
-    parent = session.parent
-    if parent is None:
-        return False
-    try:
-        if await is_awaited(stores, session):
-            return True
-        if parent.kind == "run":
-            return (await stores.runs.load(RunId(parent.id))).status not in FINAL
-        return (await stores.sessions.load_record(SessionId(parent.id))).status not in ENDED
-    except (RunNotFound, SessionNotFound):
-        return False
-    except StateError:  # nobody can tell
-        return True

@@ -2,6 +2,7 @@
 
 WfError
 ├── CallFailed           a call did not deliver; says whether it may have executed
+│   └── CalleeGone       what it went on in is not there any more
 ├── CallDeferred         a call goes on elsewhere; its result comes later
 ├── SourceUnavailable    a source that cannot be used now, or is switched off
 ├── SourceNotFound       no source of that name is configured
@@ -39,6 +40,16 @@ class CallFailed(WfError):
     def before(cls, error: WfError) -> Self:
         """Give the failure of a call that `error` kept from happening at all."""
         return cls(error.code, error.message, executed=False, hint=error.hint, details=error.details)
+
+
+CALLEE_GONE = "callee_gone"
+
+
+class CalleeGone(CallFailed):
+    """The session or run that a call began is not there any more: what became of the call is known to nobody."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(CALLEE_GONE, f"{what} is not there any more", executed=True)
 
 
 class CallDeferred(WfError):

@@ -7,7 +7,15 @@ from typing import Literal, Protocol, Self
 from wf_artifacts.sources.models import Capability
 from wf_core.calls.capability import CallContext
 from wf_core.jsonvalue import JsonValue
-from wf_mcp.sources.errors import CallDeferred, CallFailed, CapabilityNotFound, SourceNotFound, SourceUnavailable
+from wf_mcp.sources.errors import (
+    CALLEE_GONE,
+    CallDeferred,
+    CalleeGone,
+    CallFailed,
+    CapabilityNotFound,
+    SourceNotFound,
+    SourceUnavailable,
+)
 
 SourceKind = Literal["std", "python", "mcp", "agents", "workflows"]
 DEFERRING: frozenset[SourceKind] = frozenset({"agents", "workflows"})
@@ -81,6 +89,7 @@ class CapabilitySource(Protocol):
 
         Raises:
             CallFailed: there is no result. `executed` is False only when it is certain that nothing happened.
+            CalleeGone: so far only put off, and what it went on in is not there any more; nothing was begun.
             CallDeferred: the callee goes on elsewhere. Only by a source in `DEFERRING`, and of a call that may be
                 repeated: asking again with the same idempotency key gives the result once it is there.
         """
@@ -96,10 +105,12 @@ class CapabilitySource(Protocol):
 
 
 __all__ = [
+    "CALLEE_GONE",
     "DEFERRING",
     "CallDeferred",
     "CallFailed",
     "CallResult",
+    "CalleeGone",
     "CapabilityNotFound",
     "CapabilitySource",
     "Diagnostic",

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.wf_artifacts.samples import LATER, NOW, Start, new_run_id, record, start_and_release
+from wf_artifacts.runs.models import RunRecord
 from wf_artifacts.runs.prune import prune
 from wf_artifacts.runs.store import RunStore
 from wf_core.ids import RunId
@@ -16,8 +17,12 @@ pytestmark = pytest.mark.anyio
 STATUSES: tuple[RunStatus, ...] = ("running", "interrupted", "completed", "failed", "cancelled")
 
 
+async def nobody(record: RunRecord) -> bool:
+    return False
+
+
 async def pruned(runs: RunStore, **asked: Any) -> set[RunId]:
-    everything: dict[str, Any] = {"principal": None, "before": LATER}
+    everything: dict[str, Any] = {"principal": None, "before": LATER, "is_wanted": nobody}
     return {one.run_id async for one in prune(runs, **everything | asked)}
 
 
@@ -83,3 +88,14 @@ async def test_runs_that_began_later_are_not_even_read(runs: RunStore) -> None:
     await start_and_release(runs, record(status="completed"), *late)
     assert await pruned(runs) == {new_run_id()}
     assert await listed(runs) == {one.run_id for one in late}
+
+
+async def test_what_somebody_may_ask_for_is_left_alone(runs: RunStore) -> None:
+    await start_and_release(runs, *(record(new_run_id(number), status="completed") for number in range(2)))
+
+    async def is_wanted(one: RunRecord) -> bool:
+        return one.run_id == new_run_id(1)
+
+    for dry_run in (True, False):
+        assert await pruned(runs, is_wanted=is_wanted, dry_run=dry_run) == {new_run_id(0)}
+    assert await listed(runs) == {new_run_id(1)}

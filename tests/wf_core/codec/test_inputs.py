@@ -12,7 +12,19 @@ from wf_core.codec.inputs import dump_input, load_journal
 from wf_core.errors import NotJson, StateCorrupt
 from wf_core.jsonvalue import dumps
 from wf_core.runtime import Answer, CallFailure
-from wf_core.runtime.inputs import Cancel, Complete, Expire, Fail, Input, NextWork, PutOff, Recover, Resume, Settle
+from wf_core.runtime.inputs import (
+    Cancel,
+    Complete,
+    Doubt,
+    Expire,
+    Fail,
+    Input,
+    NextWork,
+    PutOff,
+    Recover,
+    Resume,
+    Settle,
+)
 from wf_core.runtime.work import Settlement
 
 LATER = NOW + timedelta(microseconds=7)
@@ -34,6 +46,7 @@ INPUTS: dict[str, Input] = {
     "settle by the outside": Settle(NOW, "c3", Settlement("completed", output=ODD, by="outside")),
     "settle by the callee": Settle(NOW, "c3", Settlement("failed", message="gone", by="callee")),
     "put off": PutOff(NOW, "c4", "callee", "the session waits"),
+    "doubt": Doubt(NOW, "c4", "the session is not there"),
     "expire": Expire(NOW),
 }
 

@@ -27,7 +27,7 @@ from tests.wf_core.kernel import (
 )
 from wf_core.calls.contract import Contract
 from wf_core.codec import dump_run, load_run
-from wf_core.errors import CallAlreadyCompleted, InvalidResult, UnknownCall
+from wf_core.errors import CallAlreadyCompleted, InvalidResult, UnknownCall, WrongAnswerKind
 from wf_core.runtime import Ready, Stopped
 from wf_core.state import Delayed, Pending
 
@@ -350,3 +350,31 @@ def test_a_doubtful_item_that_fails_is_what_its_loop_says_of_failures() -> None:
     drive.settle("c1", "failed")
     drive.settle("c2", "completed", output={"value": "told"})
     assert drive.go().scopes[0].layer.whole() == {"seen": ["told"]}
+
+
+def test_a_call_whose_callee_is_gone_is_in_doubt_and_begins_again_only_by_a_persons_word() -> None:
+    drive = begin(SAYS, contracts={"t.echo": IDEMPOTENT})
+    drive.look()
+    drive.put_off("c1")
+    drive.look()
+    drive.doubt("c1", "the run is not there")
+    assert drive.look() == Stopped("interrupted")
+    (frame,) = drive.run.frames.values()
+    assert isinstance(frame.activity, Pending)
+    assert (frame.activity.awaits, frame.activity.reason) == ("in_doubt", "the run is not there")
+    drive.crash()
+    assert (drive.look(), len(drive.made)) == (Stopped("interrupted"), 1)
+    drive.settle("c1", "retry")
+    drive.look()
+    assert [call.attempt for call in drive.made] == [1, 2]
+
+
+def test_only_a_call_that_waits_for_its_callee_can_lose_it() -> None:
+    for drive in (crashed(), begin(SAYS)):
+        drive.look()
+        if drive.pending:
+            drive.put_off("c1", "isolated", "no runner")
+        before = dump_run(drive.run)
+        with pytest.raises(WrongAnswerKind):
+            drive.doubt("c1", "gone")
+        assert dump_run(drive.run) == before

@@ -235,7 +235,7 @@ def test_only_what_a_call_waits_for_may_be_said_of_it(awaits: str, kind: Any) ->
     before = dump_run(drive.run)
     if kind in fitting:
         drive.settle("c1", kind, output={"value": "told"})
-        assert drive.run.pending_calls == {}
+        assert list(drive.run.pending_calls) == (["c1"] if (awaits, kind) == ("callee", "retry") else [])
         return
     with pytest.raises(WrongAnswerKind):
         drive.settle("c1", kind, output={"value": "told"})
@@ -273,6 +273,14 @@ def test_a_call_that_its_callee_puts_off_waits_with_the_reason() -> None:
     drive.settle("c1", "completed", output={"value": "told"}, by="callee")
     assert output_of(drive.go()) == {"seen": ["told"]}
     assert drive.trace[0]["settled"]["by"] == "callee"
+
+
+def test_a_call_whose_callee_is_to_be_asked_again_does_not_begin_again() -> None:
+    drive = put_off(contracts={"t.echo": IDEMPOTENT})
+    drive.look()
+    drive.settle("c1", "retry")
+    assert drive.look() == Stopped("interrupted")
+    assert (len(drive.made), waiting(drive).awaits, waiting(drive).reason) == (1, "callee", "busy")
 
 
 def test_a_call_that_is_not_in_flight_cannot_be_put_off() -> None:

@@ -21,6 +21,7 @@ from wf_core.sessions import (
     begin,
     complete,
     defer,
+    doubt,
     expire,
     release,
     say,
@@ -134,6 +135,26 @@ def test_a_released_call_is_carried_out_here() -> None:
     held.do(begin, ["t2.0"])
     with pytest.raises(IllegalTransition):
         held.do(release, "t2.0")
+
+
+def test_a_deferred_call_whose_callee_is_gone_is_in_doubt_and_keeps_its_token() -> None:
+    held = opened("write")
+    with pytest.raises(IllegalTransition):
+        held.do(doubt, "t2.0", "gone")
+    token = held.do(defer, "t2.0")
+    held.do(doubt, "t2.0", "gone")
+    (one,) = calls(held.session)
+    assert (one.state, one.reason, one.continuation_token) == ("in_doubt", "gone", token)
+    held.do(complete, "t2.0", text_result("found"))
+    with pytest.raises(CallAlreadyCompleted):
+        held.do(doubt, "t2.0", "gone")
+
+
+def test_what_runs_has_no_callee_to_lose() -> None:
+    held = opened("write")
+    held.do(begin, ["t2.0"])
+    with pytest.raises(IllegalTransition, match="only a deferred one"):
+        held.do(doubt, "t2.0", "gone")
 
 
 def test_a_call_that_nobody_answers_expires_with_a_result_that_says_so() -> None:

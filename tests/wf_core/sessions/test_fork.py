@@ -46,6 +46,19 @@ def test_open_calls_keep_their_place_and_get_other_tokens() -> None:
     assert states(held.session) == ["deferred", "running", "running", "ready", "completed"]
 
 
+def test_what_goes_on_elsewhere_for_the_original_is_in_doubt_in_the_copy() -> None:
+    held = Replayed(start())
+    held.do(answer, "", [call("remote"), call("write"), call("remote")])
+    token = held.do(defer, "t2.0", reason="the run r waits")
+    held.do(defer, "t2.2")
+    other = Replayed(fork(held.session, id="sess_2", seed="another", begun={"t2.0", "t2.1"}))
+    assert states(other.session) == ["in_doubt", "in_doubt", "deferred"]
+    for one in calls(other.session)[:2]:
+        assert one.reason == f"the session {held.session.id}, of which this is a copy, made it"
+        assert one.continuation_token == token_of(other.session, one.id) != token
+    assert states(held.session) == ["deferred", "ready", "deferred"]
+
+
 def test_held_calls_and_waiting_words_come_along() -> None:
     held = Replayed(start())
     held.do(answer, "", [call("build"), call("watch")])

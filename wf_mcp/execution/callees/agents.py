@@ -26,6 +26,7 @@ from wf_mcp.execution.sessions.errors import SessionBlocked
 from wf_mcp.execution.sessions.views import SessionView
 from wf_mcp.sources.protocol import (
     CallDeferred,
+    CalleeGone,
     CallFailed,
     CallResult,
     CapabilityNotFound,
@@ -88,6 +89,8 @@ class AgentsSource:
         try:
             record = await self._stores.sessions.load_record(session_id)
         except SessionNotFound:
+            if context.put_off:
+                raise CalleeGone(f"the session {session_id} of {AGENTS}.{capability}") from None
             await self._create(session_id, capability, prompt, context)
         else:
             if record.status in {"answered", "failed"}:

@@ -3,10 +3,14 @@
 from dataclasses import dataclass
 
 from wf_artifacts.errors import RunNotFound, SessionNotFound
+from wf_artifacts.runs.models import RunRecord
 from wf_artifacts.sessions.models import SessionRecord
+from wf_artifacts.sessions.rules import ENDED
 from wf_artifacts.stores import Stores
 from wf_core.calls.capability import CallContext, idempotency_key
+from wf_core.errors import StateError
 from wf_core.ids import RunId, SessionId, derived_session_id, is_run_id, is_session_id
+from wf_core.state import FINAL
 from wf_mcp.sources.protocol import CallFailed
 
 AGENTS = "agents"
@@ -52,25 +56,26 @@ async def owner_of(stores: Stores, owner_id: str) -> Owner:
     return Owner(LOCAL, False, None)
 
 
-async def is_awaited(stores: Stores, session: SessionRecord) -> bool:
-    """Tell whether the caller of a session waits for it: it would call again if the session were gone."""
-    parent = session.parent
-    if parent is None:
-        return False
+async def is_wanted(stores: Stores, called: RunRecord | SessionRecord) -> bool:
+    """Tell whether whoever called a run or a session may ask for its answer: it waits for it, or has not ended.
+
+    One that was cut off makes its calls again, so what it is not seen to wait for may be wanted too.
+    """
     try:
-        if parent.kind == "run":
-            run = await stores.runs.load(RunId(parent.id))
-            status, waiting = run.status, [str(call["id"]) for call in run.pending_calls]
-        else:
-            caller = await stores.sessions.load_record(SessionId(parent.id))
-            status, waiting = caller.status, [call.call_id for call in caller.pending]
-    except (RunNotFound, SessionNotFound):
-        return False
-    keys = [idempotency_key(parent.id, call_id) for call_id in waiting]
-    if any(derived_session_id(parent.id, key, session.created_at) == session.session_id for key in keys):
+        caller = await _caller(stores, called)
+    except StateError:  # nobody can tell
         return True
-    # Its call is not seen to wait yet, or was cut off and is made again.
-    return status in {"ready", "running"} and session.status not in {"answered", "failed"}
+    return caller is not None and (not caller.ended or _waits(caller, called))
+
+
+async def is_awaited(stores: Stores, session: SessionRecord) -> bool:
+    """Tell whether the caller of a session waits for it: it would call again if the session were gone.
+
+    Raises:
+        StateError: the caller cannot be read.
+    """
+    caller = await _caller(stores, session)
+    return caller is not None and (_waits(caller, session) or not caller.at_rest)
 
 
 async def require_shallow(stores: Stores, context: CallContext, owner: Owner) -> None:
@@ -91,3 +96,45 @@ async def require_shallow(stores: Stores, context: CallContext, owner: Owner) ->
             hint="Probably an agent or a workflow calls itself.",
             details={"around": around},
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Caller:
+    """A session or a run that called."""
+
+    ended: bool
+    at_rest: bool
+    """Whether all that it waits for is in `keys`. One that is advanced, or was cut off, may wait for more."""
+    keys: frozenset[str]
+    """Idempotency keys of its calls that are seen to wait."""
+
+
+def _waits(caller: _Caller, called: RunRecord | SessionRecord) -> bool:
+    if isinstance(called, RunRecord):
+        return called.idempotency_key in caller.keys
+    parent = called.parent
+    return parent is not None and any(
+        derived_session_id(parent.id, key, called.created_at) == called.session_id for key in caller.keys
+    )
+
+
+async def _caller(stores: Stores, called: RunRecord | SessionRecord) -> _Caller | None:
+    if isinstance(called, RunRecord):
+        named = caller_of(called.idempotency_key)
+        owner = None if named is None else named[0]
+    else:
+        owner = None if called.parent is None else called.parent.id
+    try:
+        return None if owner is None else await _read(stores, owner)
+    except (RunNotFound, SessionNotFound):
+        return None
+
+
+async def _read(stores: Stores, owner: str) -> _Caller:
+    if is_session_id(owner):
+        session = await stores.sessions.load_record(SessionId(owner))
+        keys = frozenset(idempotency_key(owner, call.call_id) for call in session.pending)
+        return _Caller(session.status in ENDED, session.status not in {"ready", "running"}, keys)
+    run = await stores.runs.load(RunId(owner))
+    keys = frozenset(idempotency_key(owner, str(call["id"])) for call in run.pending_calls)
+    return _Caller(run.status in FINAL, run.status != "running", keys)

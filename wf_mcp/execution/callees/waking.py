@@ -20,7 +20,7 @@ from wf_core.codec import load_run
 from wf_core.errors import CallAlreadyCompleted, CallExpired, UnknownCall, WfError
 from wf_core.ids import RunId, call_token, is_session_id, read_call_token
 from wf_core.jsonvalue import JsonValue
-from wf_core.runtime import Invocation, Settlement
+from wf_core.runtime import CallFailure, Invocation, Settlement
 from wf_core.sessions import Parent
 from wf_core.state import FINAL, Pending
 from wf_mcp.execution.callees.ending import Ending
@@ -31,7 +31,7 @@ from wf_mcp.execution.invoke import invoke
 from wf_mcp.execution.means import Means
 from wf_mcp.execution.runs import RunDriver
 from wf_mcp.execution.sessions.driver import SessionDriver
-from wf_mcp.sources.protocol import CallResult
+from wf_mcp.sources.protocol import CALLEE_GONE, CallResult
 
 logger = logging.getLogger(__name__)
 
@@ -125,9 +125,12 @@ class Callees:
                 invocation,
                 run_id=run_id,
                 max_bytes=self._means.max_bytes,
+                put_off=True,
             )
             if isinstance(said, CallResult):
                 await self._settle(run_id, call.id, said)
+            elif isinstance(said, CallFailure) and said.code == CALLEE_GONE:
+                await self._doubt(run_id, call.id, f"{said.message} ({waiting.reason})")
 
     async def _tell(self, owner: str, call_id: str, said: CallResult) -> None:
         """Tell a session or a run what a run says that it called."""
@@ -155,6 +158,15 @@ class Callees:
             self._spawn(partial(self._settle_later, run_id, call_id, settlement))
         except WfError as error:
             logger.warning("The run %s cannot take the answer to its call %s: %s", run_id, call_id, error)
+        else:
+            self._spawn(partial(self._runs.wait, handle, seconds=math.inf))
+
+    async def _doubt(self, run_id: RunId, call_id: str, reason: str) -> None:
+        """Let a person say what became of a call. Where the run cannot take that now, its callees are asked again."""
+        try:
+            handle = await self._runs.doubt(run_id, call_id, reason=reason)
+        except WfError as error:
+            logger.warning("The call %s of the run %s is not seen to be in doubt: %s", call_id, run_id, error)
         else:
             self._spawn(partial(self._runs.wait, handle, seconds=math.inf))
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from wf_artifacts.catalog.models import Deployment
-from wf_artifacts.errors import DeploymentNotFound, RunBusy
+from wf_artifacts.errors import DeploymentNotFound, RunBusy, RunNotFound
 from wf_artifacts.runs.models import RunRecord
 from wf_artifacts.sources.models import Capability, contract_digest
 from wf_artifacts.stores import Stores
@@ -22,7 +22,15 @@ from wf_mcp.errors import RunBlocked
 from wf_mcp.execution import pins
 from wf_mcp.execution.callees.family import WORKFLOWS, owner_of, require_shallow
 from wf_mcp.execution.runs import Handle, RunDriver
-from wf_mcp.sources.protocol import CallDeferred, CallFailed, CallResult, SourceKind, SourceStatus, SourceUnavailable
+from wf_mcp.sources.protocol import (
+    CallDeferred,
+    CalleeGone,
+    CallFailed,
+    CallResult,
+    SourceKind,
+    SourceStatus,
+    SourceUnavailable,
+)
 from wf_mcp.sources.registry import SourceRegistry
 
 PAGE = 100
@@ -68,6 +76,8 @@ class WorkflowsSource:
             await self._runs.wait(handle, seconds=math.inf)
         except (RunBusy, RunBlocked) as error:
             raise CallDeferred(error.message) from error
+        except RunNotFound as error:
+            raise CalleeGone(f"the run {error.run_id}") from error
         except CallFailed:
             raise
         except WfError as error:
@@ -93,6 +103,8 @@ class WorkflowsSource:
         found = await self._runs.earlier(name, given, principal=owner.principal, idempotency_key=key)
         if found is not None:
             return found
+        if context.put_off:
+            raise CalleeGone(f"the run of {WORKFLOWS}.{name} that this call began")
         await require_shallow(self._stores, context, owner)
         try:
             deployment = await self._stores.catalog.load_deployment(name)

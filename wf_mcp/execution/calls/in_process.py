@@ -62,5 +62,6 @@ def _context(request: CallRequest) -> CallContext:
         "attempt": request.attempt,
         "idempotency_key": request.idempotency_key,
         "token": request.token,
+        "put_off": request.put_off,
     }
     return CallContext(**context)

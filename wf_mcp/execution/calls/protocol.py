@@ -50,6 +50,8 @@ class CallRequest:
     disposition: Disposition
     context: PolicyContext
     attempt: int = 1
+    put_off: bool = False
+    """Whether its callee has put it off before, and is only asked again."""
 
     @property
     def idempotency_key(self) -> str:

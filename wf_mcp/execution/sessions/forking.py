@@ -19,7 +19,8 @@ async def store_fork(means: SessionMeans, record: SessionRecord, session: Sessio
     """
     now = means.clock.now()
     named = new_session_id(now, means.random_bits())
-    copy = fork(session, id=named, seed=f"{means.random_bits():032x}")
+    begun = await mail.begun_elsewhere(means, session)
+    copy = fork(session, id=named, seed=f"{means.random_bits():032x}", begun=begun)
     fresh = {"session_id": named, "auto": False, "parent": None, "error": None, "created_at": now}
     stands = describe(copy, record.model_copy(update=fresh), now=now)
     events = copy.take_events()

@@ -21,9 +21,11 @@ from wf_core.sessions import (
     check_delivery,
     complete,
     defer,
+    doubt,
     expire,
     open_calls,
     recover,
+    token_of,
     wake_session,
 )
 from wf_core.sessions import Delivery as Given
@@ -31,7 +33,8 @@ from wf_core.sessions.applying import NOT_ANSWERED
 from wf_mcp.execution.calls.caching import CachedCalls
 from wf_mcp.execution.calls.protocol import CallYield
 from wf_mcp.execution.sessions.held import HeldSession
-from wf_mcp.execution.sessions.making import continuation_of, key_of
+from wf_mcp.execution.sessions.making import continuation_of, key_of, tool_of
+from wf_mcp.execution.sessions.means import SessionMeans
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +49,24 @@ async def put_off(held: HeldSession, call: TrackedCall, how: CallYield) -> None:
     """Leave a ready call to the outside, who can answer it from now on. That it waits is the caller's to store."""
     await held.means.continuations.put(continuation_of(held, call, how.kind, how))
     defer(held.session, call.id, token=how.token, reason=how.reason)
+
+
+async def doubt_of(held: HeldSession, call: TrackedCall, reason: str) -> None:
+    """Ask for a word on a deferred call whose callee is gone. That it is in doubt is the caller's to store."""
+    doubt(held.session, call.id, reason)
+    await announce(held, call, "in_doubt")
+
+
+async def begun_elsewhere(means: SessionMeans, session: Session) -> set[str]:
+    """Give the calls, by id, that have callees of their own already: nobody else is to call these a second time."""
+    begun: set[str] = set()
+    for call in open_calls(session):
+        if tool_of(session, call).read_only:
+            continue
+        waits = call.state == "deferred" and _kind(call) == "callee"
+        if waits or (call.state == "ready" and await _is_at_callee(means, token_of(session, call.id))):
+            begun.add(call.id)
+    return begun
 
 
 async def announce(held: HeldSession, call: TrackedCall, kind: ContinuationKind) -> Waiting:
@@ -142,6 +163,15 @@ async def _is_stored(held: HeldSession, token: str) -> bool:
     except CallNotFound:
         return False
     return True
+
+
+async def _is_at_callee(means: SessionMeans, token: str) -> bool:
+    """Tell whether it is stored that a call was made, and may be put off by its callee."""
+    try:
+        waiting = await means.continuations.load(token, principal=None, now=means.clock.now())
+    except CallNotFound:
+        return False
+    return waiting.continuation.kind == "callee"
 
 
 async def _take(held: HeldSession, call: TrackedCall, waiting: Waiting) -> None:

@@ -35,6 +35,7 @@ def request_of(session: Session, call: TrackedCall) -> CallRequest:
         target=Target.of(tool),
         disposition=call.policy.disposition,
         context=context_of(session, call.id.rpartition(".")[0]),
+        put_off=call.state == "deferred",
     )
 
 

@@ -19,7 +19,7 @@ from wf_mcp.execution.calls.rendering import failed
 from wf_mcp.execution.sessions import mail
 from wf_mcp.execution.sessions.live import CallEnded, LiveSession
 from wf_mcp.execution.sessions.making import executor_of, is_put_off, may_defer, request_of, runner_of, tool_of
-from wf_mcp.sources.protocol import CallDeferred
+from wf_mcp.sources.protocol import CALLEE_GONE, CallDeferred
 
 logger = logging.getLogger(__name__)
 
@@ -122,6 +122,8 @@ class Scheduler:
             # First delivered, so that a crash finds it, and who was quicker is heard.
             await mail.settle(self._held, call, flight.token, ended.result, channel="callee")
             await mail.complete_delivered(self._held, call, flight.token)
+        elif call.state == "deferred" and ended.code == CALLEE_GONE:
+            await mail.doubt_of(self._held, call, ended.message)
         elif call.state == "deferred" and ended.code is None:
             await mail.settle(self._held, call, flight.token, ended.result, channel="callee")
             await mail.collect(self._held)

@@ -112,6 +112,33 @@ async def test_a_person_may_have_the_callee_asked_again(home: Home) -> None:
         assert len((await sessions.list_sessions(app)).sessions) == 1
 
 
+async def test_a_call_whose_session_is_gone_is_in_doubt_and_begins_again_only_by_a_persons_word(home: Home) -> None:
+    found = await waiting(home)
+    async with home.open() as app:
+        (row,) = (await sessions.list_sessions(app)).sessions
+        await app.stores.sessions.delete(SessionId(row.session_id))
+        lost = await inspected(app, found.run_id)
+        (call,) = lost.pending_calls
+        assert (lost.status, call.state, call.awaits) == ("interrupted", "in_doubt", "in_doubt")
+        assert row.session_id in (call.reason or "")
+        await recovery.recover_runs(app)
+        assert (await sessions.list_sessions(app)).sessions == []
+        await calls.retry_call(app, token=call.token, caller=LOCAL_PERSON)
+        assert len((await sessions.list_sessions(app)).sessions) == 1
+
+
+async def test_asking_again_begins_nothing_where_the_session_is_gone(home: Home) -> None:
+    found = await waiting(home)
+    async with home.open() as app:
+        (row,) = (await sessions.list_sessions(app)).sessions
+        await app.stores.sessions.delete(SessionId(row.session_id))
+        await calls.retry_call(app, token=found.pending_calls[0].token, caller=LOCAL_PERSON)
+        assert app.callees is not None
+        await app.callees.finish()
+        (call,) = (await inspected(app, found.run_id)).pending_calls
+        assert (call.awaits, (await sessions.list_sessions(app)).sessions) == ("in_doubt", [])
+
+
 async def test_asking_the_callees_of_a_run_that_waits_for_none_does_nothing(home: Home) -> None:
     found = await waiting(home)
     async with home.open() as app:

@@ -5,13 +5,15 @@ from typing import Any
 
 import pytest
 
-from tests.wf_mcp.execution.callees.place import Home, asks, calling, deploy, plan, run, saying
+from tests.wf_mcp.execution.callees.place import Home, asks, calling, deploy, inspected, plan, run, saying
+from wf_core.codec.sessions import replay
 from wf_core.ids import RunId, SessionId
 from wf_mcp.app import App
 from wf_mcp.config.agents import load_agent
 from wf_mcp.execution.agents import pin_agent
+from wf_mcp.execution.sessions.forking import store_fork
 from wf_mcp.execution.sessions.views import SessionView
-from wf_mcp.operations import runs, sessions, sources
+from wf_mcp.operations import calls, runs, sessions, sources
 from wf_mcp.operations.caller import LOCAL_PERSON
 
 pytestmark = pytest.mark.anyio
@@ -163,3 +165,85 @@ async def test_workflows_and_agents_that_wait_inside_each_other_are_woken_by_one
         await runs.resume_run(app, run_id=inner.run_id, resume_payload={"words": "yes"}, caller=LOCAL_PERSON)
         done = await runs.inspect_run(app, run_id=RunId(waiting.run_id or ""), wait_seconds=10)
         assert (done.status, done.output) == ("completed", {"answer": "told"})
+
+
+PAYS_AND_ASKS = plan(
+    {
+        "pay": {"type": "node", "use": "ops.count", "input": {"who": {"value": "paid"}}, "routes": {"ok": "ask"}},
+        "ask": QUESTION,
+    }
+)
+
+
+@pytest.fixture
+def gated(home: Home) -> Home:
+    """Give a home with an agent that calls a workflow which pays, then asks."""
+    home.agent("user", calling(("gate", {})), saying("{{results}}"), tools=("workflows.gate",))
+    return home
+
+
+async def test_a_session_whose_run_is_gone_is_in_doubt_and_starts_none_unasked(gated: Home) -> None:
+    async with gated.open() as app:
+        await deploy(app, "gate", PAYS_AND_ASKS)
+        view = await started(app, "user")
+        (row,) = (await runs.list_runs(app)).runs
+        await app.stores.runs.delete(RunId(row.run_id))
+        await resumed(app, view.record.session_id)
+        await resumed(app, view.record.session_id)
+        shown = await sessions.inspect_session(app, session_id=view.record.session_id)
+        assert (gated.counted, (await runs.list_runs(app)).runs) == (["paid"], [])
+        (call,) = shown.pending_calls
+        assert call.state == "in_doubt"
+        assert "workflows.gate" in (call.reason or "")
+        await calls.retry_call(app, token=call.token, caller=LOCAL_PERSON)
+        await resumed(app, view.record.session_id)
+    assert gated.counted == ["paid", "paid"]
+
+
+async def test_a_run_whose_run_is_gone_is_in_doubt_names_it_and_starts_none_unasked(home: Home) -> None:
+    calls_gate = {"gate": {"type": "node", "use": "workflows.gate", "input": {}, "routes": {"ok": "__end__"}}}
+    async with home.open() as app:
+        await deploy(app, "gate", PAYS_AND_ASKS)
+        await deploy(app, "outer", plan(calls_gate))
+        outer = await run(app, "outer")
+        (inner,) = [one.run_id for one in (await runs.list_runs(app)).runs if one.run_id != outer.run_id]
+        await app.stores.runs.delete(RunId(inner))
+    async with home.open() as app:
+        (call,) = (await inspected(app, outer.run_id)).pending_calls
+        assert (call.awaits, home.counted) == ("in_doubt", ["paid"])
+        assert inner in (call.reason or "")
+        told = await calls.retry_call(app, token=call.token, caller=LOCAL_PERSON)
+        assert [one.awaits for one in told.pending_calls] == ["callee"]
+    assert home.counted == ["paid", "paid"]
+
+
+async def test_a_copy_of_a_session_that_waits_for_a_run_does_not_start_it_again_unasked(gated: Home) -> None:
+    async with gated.open() as app:
+        await deploy(app, "gate", PAYS_AND_ASKS)
+        view = await started(app, "user")
+        (row,) = (await runs.list_runs(app)).runs
+        copy = await sessions.fork_session(app, session_id=view.record.session_id)
+        (call,) = copy.pending_calls
+        assert call.state == "in_doubt"
+        assert view.record.session_id in (call.reason or "")
+        assert row.run_id not in (call.reason or "")
+        await resumed(app, copy.session_id or "")
+        assert gated.counted == ["paid"]
+        assert [one.kind for one in (await app.sessions.view(view.record.session_id)).pending] == ["callee"]
+
+
+async def test_a_copy_that_is_made_while_the_run_starts_does_not_start_it_again_unasked(gated: Home) -> None:
+    """The original is stored as one that has its call still before it."""
+    async with gated.open() as app:
+        await deploy(app, "gate", PAYS_AND_ASKS)
+        view = await started(app, "user")
+        original = await app.stores.sessions.load(view.record.session_id)
+        earlier = [event for event in original.events if b'"deferred"' not in event]
+        async with await app.stores.sessions.claim(view.record.session_id) as claim:
+            session = replay(original.header, earlier)
+            named = await store_fork(app.sessions.means, original.record, session)
+            assert claim.session_id == view.record.session_id
+        await resumed(app, named)
+        assert gated.counted == ["paid"]
+        (call,) = (await sessions.inspect_session(app, session_id=named)).pending_calls
+        assert call.state == "in_doubt"
