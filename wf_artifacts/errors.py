@@ -22,6 +22,7 @@
         └── StoreUnavailable         the store did not answer; nothing was done
             ├── StoreFull            there is no room left; nothing was done
             ├── StoreGone            it was moved or removed while it was in use; nothing was done
+            ├── UnfinishedCopy       it holds a part of another store; nothing was done
             ├── DocumentUnreadable   one document may not be opened; the rest of the store is there
             └── DriverMissing        what speaks to the database is not installed
 
@@ -289,6 +290,14 @@ class StoreGone(StoreUnavailable):
     def __init__(self, document: str) -> None:
         super().__init__(document, "it was moved, removed or replaced while it was in use")
         self.hint = "Put it back to where it was, or end this program and start it again to use what is there now."
+
+
+class UnfinishedCopy(StoreUnavailable):
+    """The store was being copied to when that ended. It holds a part and is not used; nothing was done."""
+
+    def __init__(self, document: str) -> None:
+        super().__init__(document, "it holds a part of a copy that came to no end")
+        self.hint = "Copy again with `wf store copy`, which begins anew there, or use the store that was copied from."
 
 
 class DocumentUnreadable(StoreUnavailable, StateError):

@@ -30,6 +30,7 @@ from wf_artifacts.sessions.store import SessionStore
 from wf_artifacts.storage.database import Database
 from wf_artifacts.storage.findings import Examine, Finding
 from wf_artifacts.storage.home import Home
+from wf_artifacts.storage.unfinished import DatabaseTarget, HomeTarget, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,8 @@ class Stores:
 
     examinations: Sequence[Examine] = ()
     """Look at everything that the stores keep."""
+    target: Target | None = None
+    """Says that another store is copied to these. None where nothing outlives the process."""
 
     async def examine(self, *, repair: bool = False) -> AsyncGenerator[Finding]:
         """Look at everything that is kept, and give what is not as it should be; nothing is changed.
@@ -54,8 +57,11 @@ class Stores:
         document at that moment. What a repair takes away is kept in `lost+found`.
 
         Raises:
+            UnfinishedCopy: they hold a part of a copy, and are not looked at.
             StoreUnavailable, StoreFull: the examination ended there.
         """
+        if self.target is not None:
+            await to_thread.run_sync(self.target.require_whole)
         for examination in self.examinations:
             faults = examination()
             while (fault := await to_thread.run_sync(next, faults, None)) is not None:
@@ -79,11 +85,12 @@ class Stores:
         await self.close()
 
 
-def open_stores(url: str) -> Stores:
+def open_stores(url: str, *, to_copy_to: bool = False) -> Stores:
     """Open the stores of an address. Nothing is read or made before the first use.
 
     `memory://`, `file:///absolute/path` (a folder), `sqlite:///path` and `sqlite:////absolute/path` (a file), or
-    `postgresql://…` as PostgreSQL's own programs understand it.
+    `postgresql://…` as PostgreSQL's own programs understand it. Stores that hold a part of a copy refuse everything,
+    unless they are opened `to_copy_to`.
 
     Raises:
         InvalidStoreUrl: no backend has such an address.
@@ -95,7 +102,7 @@ def open_stores(url: str) -> Stores:
     except ValueError:
         raise InvalidStoreUrl("it cannot be understood") from None
     if parts.scheme in {"postgresql", "postgres"}:
-        return _in_database(_postgres(url))
+        return _in_database(_postgres(url, to_copy_to=to_copy_to))
     if parts.query or parts.fragment or parts.netloc:
         raise InvalidStoreUrl("it says more than a scheme and a path")
     path = unquote(parts.path)
@@ -103,7 +110,7 @@ def open_stores(url: str) -> Stores:
         case "memory" if not path:
             return Stores(MemoryCatalog(), MemoryRuns(), MemorySessions(), MemoryContinuations(), MemoryCache())
         case "file" if path.startswith("/"):
-            home = Home(Path(path))
+            home = Home(Path(path), to_copy_to=to_copy_to)
             catalog, runs, sessions = FileTreeCatalog(home), FileTreeRuns(home), FileTreeSessions(home)
             continuations, cache = FileTreeContinuations(home), FileTreeCache(home)
             rooms = catalog, runs, sessions, continuations, cache
@@ -112,11 +119,29 @@ def open_stores(url: str) -> Stores:
                 runs.close()
                 sessions.close()
 
-            return Stores(*rooms, shut, examinations=[room.faults for room in rooms])
+            return Stores(*rooms, shut, examinations=[room.faults for room in rooms], target=HomeTarget(home))
         case "sqlite" if path.removeprefix("/"):
-            return _in_database(_sqlite(Path(path.removeprefix("/"))))
+            return _in_database(_sqlite(Path(path.removeprefix("/")), to_copy_to=to_copy_to))
         case _:
             raise InvalidStoreUrl("no store has such a scheme, or not with such a path")
+
+
+def may_be_there(url: str) -> bool:
+    """Tell whether there may be a store at an address: False where there is no such folder or file.
+
+    Raises:
+        InvalidStoreUrl: as `open_stores`.
+    """
+    open_stores(url)
+    parts = urlsplit(url)
+    path = unquote(parts.path)
+    match parts.scheme:
+        case "file":
+            return Path(path).is_dir()
+        case "sqlite":
+            return Path(path.removeprefix("/")).is_file()
+        case _:
+            return True
 
 
 def composite_sessions(target: SessionStore, *others: SessionStore) -> SessionStore:
@@ -136,18 +161,18 @@ def _in_database(database: Database) -> Stores:
         database.close()
 
     rooms = catalog, runs, sessions, SqlContinuations(database), SqlCache(database)
-    return Stores(*rooms, shut, examinations=[room.faults for room in rooms])
+    return Stores(*rooms, shut, examinations=[room.faults for room in rooms], target=DatabaseTarget(database))
 
 
-def _sqlite(path: Path) -> Database:
+def _sqlite(path: Path, *, to_copy_to: bool) -> Database:
     from wf_artifacts.storage.sqlite import SqliteDatabase  # noqa: PLC0415  # takes a while to load
 
-    return SqliteDatabase(path)
+    return SqliteDatabase(path, to_copy_to=to_copy_to)
 
 
-def _postgres(url: str) -> Database:
+def _postgres(url: str, *, to_copy_to: bool) -> Database:
     try:
         from wf_artifacts.storage.postgres import PostgresDatabase  # noqa: PLC0415  # an extra
     except ImportError as error:
         raise DriverMissing("PostgreSQL", extra="postgres") from error
-    return PostgresDatabase(url)
+    return PostgresDatabase(url, to_copy_to=to_copy_to)

@@ -204,11 +204,11 @@ def test_any_other_address_is_refused_and_never_repeated(url: str) -> None:
     assert "s3cret" not in f"{refused.value} {refused.value.details} {refused.value.__cause__}"
 
 
-@pytest.mark.parametrize("backend", ["file", "sqlite"])
 def move_away(folder: Path) -> None:
     folder.rename(folder.with_name("away"))
 
 
+@pytest.mark.parametrize("backend", ["file", "sqlite"])
 @pytest.mark.parametrize("go_away", [shutil.rmtree, move_away])
 async def test_nothing_is_acknowledged_once_the_home_went_away(
     request: pytest.FixtureRequest, home: Path, backend: str, go_away: Callable[[Path], object]

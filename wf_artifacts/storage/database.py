@@ -11,9 +11,9 @@ from types import TracebackType
 
 from anyio import CapacityLimiter
 
-from wf_artifacts.errors import StoreUnavailable
+from wf_artifacts.errors import StoreUnavailable, UnfinishedCopy
 from wf_artifacts.storage.connections import Connection, Row, WouldWait
-from wf_artifacts.storage.statements import Dialect, Parameters, Statement, Value, load_statements
+from wf_artifacts.storage.statements import NO_PARAMETERS, Dialect, Parameters, Statement, Value, load_statements
 from wf_artifacts.storage.steps import step
 from wf_core.errors import WfError
 
@@ -50,14 +50,20 @@ class Transaction:
 
 
 class Database(ABC):
-    """A database, connected to when it is first used. Any thread may use it."""
+    """A database, connected to when it is first used. Any thread may use it.
 
-    def __init__(self, dialect: Dialect, threads: int, turn: "threading.Lock | None" = None) -> None:
+    With `to_copy_to` it may hold a part of a copy (`unfinished`); any other is refused then.
+    """
+
+    def __init__(
+        self, dialect: Dialect, threads: int, turn: "threading.Lock | None" = None, *, to_copy_to: bool = False
+    ) -> None:
         self.threads = CapacityLimiter(threads)
         self._connections = _Connections(self.connect)
         self._statements = load_statements(dialect)
         self._turn = turn
         """Held by whoever writes, where the threads of one process take turns at that."""
+        self._to_copy_to = to_copy_to
 
     def reading(self) -> AbstractContextManager[Transaction]:
         """See the database as it is at one instant."""
@@ -73,6 +79,11 @@ class Database(ABC):
                 on this machine.
         """
         return _Writing(self._connections, self._statements, self._turn, sync=sync, at_once=at_once)
+
+    def require_whole(self, connection: Connection) -> None:
+        """Be sure that the database that was just connected to holds no part of a copy."""
+        if not self._to_copy_to and connection.run(self._statements["unfinished"].text(NO_PARAMETERS)).rows:
+            raise UnfinishedCopy(DATABASE)
 
     def close(self) -> None:
         """Close every connection. What is under way is finished first, or refused."""
@@ -96,6 +107,7 @@ class Database(ABC):
 
         Raises:
             StoreUnavailable: the database cannot be reached.
+            UnfinishedCopy: it holds a part of a copy.
             FormatTooNew: a newer version has changed its schema.
         """
 

@@ -10,6 +10,7 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 from anyio import CapacityLimiter
 
+from wf_artifacts.errors import UnfinishedCopy
 from wf_artifacts.storage import atomic
 from wf_artifacts.storage.documents import Format
 from wf_artifacts.storage.faults import refusal
@@ -31,8 +32,11 @@ T = TypeVar("T")
 class Home:
     """The root folder, made when the first thing is stored in it. One that goes away is not made again."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, to_copy_to: bool = False) -> None:
+        """With `to_copy_to` it may hold a part of a copy (`unfinished`); any other is refused then."""
         self.root = root
+        self.unfinished = root / "unfinished-copy"
+        self._to_copy_to = to_copy_to
         self.threads = CapacityLimiter(_THREADS)
         self.place = Place(root, HOME)
         self._rooms: dict[str, Place] = {}
@@ -49,7 +53,10 @@ class Home:
 
         Raises:
             StoreGone: they are not. If they were not before, nothing was done.
+            UnfinishedCopy: the home holds a part of a copy; nothing was done.
         """
+        if not self._to_copy_to and self.has(self.unfinished):
+            raise UnfinishedCopy(HOME)
         self._require()
         try:
             yield

@@ -89,8 +89,8 @@ class PostgresDatabase(Database):
         InvalidStoreUrl: the address cannot be understood.
     """
 
-    def __init__(self, url: str) -> None:
-        super().__init__(POSTGRES, threads=_CONNECTIONS)
+    def __init__(self, url: str, *, to_copy_to: bool = False) -> None:
+        super().__init__(POSTGRES, threads=_CONNECTIONS, to_copy_to=to_copy_to)
         try:
             settings = _DEFAULTS | conninfo_to_dict(url)
         except psycopg.Error:
@@ -105,6 +105,7 @@ class PostgresDatabase(Database):
         if not self._ready:
             try:
                 self._prepare(connection)
+                self.require_whole(connection)
             except BaseException:
                 connection.close()
                 raise

@@ -129,9 +129,9 @@ class SqliteConnection:
 class SqliteDatabase(Database):
     """The database in the file at `path`, which is made when it is first used."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, to_copy_to: bool = False) -> None:
         # SQLite lets waiting writers look again from time to time; those of one process need not wait so long.
-        super().__init__(SQLITE, threads=_THREADS, turn=threading.Lock())
+        super().__init__(SQLITE, threads=_THREADS, turn=threading.Lock(), to_copy_to=to_copy_to)
         self._path = path.absolute()
         self._place = Place(self._path, DATABASE)
         self._ready = False
@@ -186,6 +186,7 @@ class SqliteDatabase(Database):
             connection.begin(writing=True)
             migrate(connection, load_migrations(SQLITE))
             connection.commit()
+            self.require_whole(connection)
         except BaseException:
             connection.close()
             raise

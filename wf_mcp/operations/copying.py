@@ -1,12 +1,15 @@
 """Copying everything from one store to another, whatever keeps them.
 
-Nothing is overwritten: the target is empty. Each run and each session is held while it is copied, so that it does not
-move on meanwhile, and everything is read back from the target and compared.
+Nothing is overwritten: the target is empty, or holds what an earlier copy left that came to no end, which goes first.
+It is marked as a part, and refused to everybody else, until everything is there. Each run and each session is held
+while it is copied, so that it does not move on meanwhile, and everything is read back from the target and compared.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol, TypeVar, cast
+
+from anyio import to_thread
 
 from wf_artifacts.calls.models import CachedResult, Waiting
 from wf_artifacts.catalog.models import Artifact, Deployment
@@ -15,7 +18,7 @@ from wf_artifacts.runs.models import JournalRecord, RunRecord
 from wf_artifacts.runs.store import Claim
 from wf_artifacts.sessions.models import SessionRecord
 from wf_artifacts.storage.pages import Page
-from wf_artifacts.stores import Stores, open_stores
+from wf_artifacts.stores import Stores, may_be_there, open_stores
 from wf_core import jsonvalue
 from wf_core.errors import StateCorrupt, StateError, WfError
 from wf_core.ids import ArtifactId
@@ -51,14 +54,27 @@ async def copy_store(source: str, target: str, *, progress: Progress | None = No
     """Copy everything from the store at one address to the empty one at another.
 
     Raises:
-        InvalidArgument, InvalidStoreUrl: the target holds something, or an address is none; nothing was written.
+        InvalidArgument, InvalidStoreUrl: there is nothing to copy, the target holds something, or an address is none;
+            nothing was written.
         RunBusy, SessionBusy: somebody advances a run or a session of the source. The target holds a part.
         StateCorrupt: something came out otherwise than it was. The target is of no use.
         StoreUnavailable, StoreFull: the copy ended there. The target holds a part.
     """
-    async with open_stores(source) as origin, open_stores(target) as copy:
+    if not await to_thread.run_sync(may_be_there, source):
+        raise InvalidArgument(
+            "There is no store at the address to copy from.", hint="Look at its spelling; nothing was copied or made."
+        )
+    async with open_stores(source) as origin, open_stores(target, to_copy_to=True) as copy:
+        await origin.catalog.last_versions()  # whoever cannot be read from leaves the target as it is
+        if copy.target is not None:
+            await to_thread.run_sync(copy.target.clear)
         await _require_empty(copy)
-        return await _Copying(origin, copy, progress).everything()
+        if copy.target is not None:
+            await to_thread.run_sync(copy.target.begin)
+        copied = await _Copying(origin, copy, progress).everything()
+        if copy.target is not None:
+            await to_thread.run_sync(copy.target.finish)
+        return copied
 
 
 class _Lister(Protocol[T]):

@@ -84,6 +84,19 @@ def test_what_no_repair_can_mend_stays_an_error(terminal: Terminal) -> None:
     assert (terminal.folder / "home" / "deployments" / "parity.json").exists()
 
 
+def test_a_home_that_holds_a_part_of_a_copy_is_named_and_used_by_nobody(terminal: Terminal) -> None:
+    terminal.deploy()
+    (terminal.folder / "home" / "unfinished-copy").touch()
+
+    ended = terminal.wf("doctor", "--repair")
+    refused = terminal.start(2)
+
+    assert ended.status == 4
+    assert "part of a copy that came to no end" in ended.stdout
+    assert "wf store copy" in ended.stdout
+    assert (refused.status, refused.json["error"]["code"]) == (70, "store_unavailable")
+
+
 def test_a_source_that_does_not_load_is_found(terminal: Terminal) -> None:
     (terminal.folder / "ops.py").write_text("import nothing_of_that_name", encoding="utf-8")
 

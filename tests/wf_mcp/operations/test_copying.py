@@ -9,7 +9,7 @@ from tests.wf_artifacts.calls.samples import continuation, delivery, token
 from tests.wf_artifacts.samples import LATER, NOW, checkpoint, environment, following, inputs, new_run_id, record, trace
 from tests.wf_artifacts.sessions.samples import begin_and_release, events, moved, new_session_id, session
 from tests.wf_mcp.scripted import ask, child, node, opened, plan
-from wf_artifacts.errors import InvalidStoreUrl, RunBusy, SessionBusy
+from wf_artifacts.errors import InvalidStoreUrl, RunBusy, SessionBusy, UnfinishedCopy
 from wf_artifacts.stores import Stores, open_stores
 from wf_core.ids import ArtifactId
 from wf_mcp.errors import InvalidArgument
@@ -187,6 +187,51 @@ async def test_nothing_is_copied_over_anything(source: str, target: str) -> None
             assert await everything(stores) == before
 
 
+@pytest.mark.parametrize("told", [1, 3, 6])
+async def test_a_copy_that_came_to_no_end_is_used_by_nobody_and_begun_anew(source: str, target: str, told: int) -> None:
+    class Torn(Exception):
+        pass
+
+    async def tear(done: float, _what: str) -> None:
+        if done == told:
+            raise Torn
+
+    async with open_stores(source) as origin:
+        await fill(origin)
+        await begin_and_release(origin.sessions, session(new_session_id(1)), given=events(3))
+        await origin.continuations.put(continuation(1))
+        await origin.cache.put("key", 1, now=NOW)
+        before = await everything(origin)
+    for _ in range(2):
+        with pytest.raises(Torn):
+            await copy_store(source, target, progress=tear)
+        async with open_stores(target) as part:
+            with pytest.raises(UnfinishedCopy, match="part of a copy") as refused:
+                await part.runs.list_runs(principal=None, limit=1)
+            assert "wf store copy" in str(refused.value.hint)
+            with pytest.raises(UnfinishedCopy):
+                await part.sessions.create(session(new_session_id(2)), b"{}")
+            with pytest.raises(UnfinishedCopy):
+                assert [one async for one in part.examine(repair=True)] == []
+        with pytest.raises(UnfinishedCopy):
+            await copy_store(target, f"{target}-copy")
+    copied = await copy_store(source, target)
+    assert (copied.runs, copied.sessions, copied.calls, copied.cached_results, copied.left_out) == (2, 1, 1, 1, [])
+    async with open_stores(target) as copy:
+        assert await everything(copy) == before
+
+
+def names(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+@pytest.mark.parametrize("address", ["file://{}/nothing", "sqlite:///{}/nothing.db"])
+async def test_what_is_not_there_is_not_copied_and_not_made(tmp_path: Path, target: str, address: str) -> None:
+    with pytest.raises(InvalidArgument, match="no store at the address"):
+        await copy_store(address.format(tmp_path), target)
+    assert names(tmp_path) == []
+
+
 async def test_a_run_that_somebody_advances_is_not_copied(source: str, target: str) -> None:
     begun = record()
     async with open_stores(source) as origin:
@@ -221,6 +266,8 @@ async def test_what_is_damaged_is_left_out_and_named(source: str, target: str, t
         assert new_run_id(1) not in [run.run_id for run in runs]
 
 
-async def test_what_is_no_address_is_refused(source: str) -> None:
-    with pytest.raises(InvalidStoreUrl):
-        await copy_store(source, "ftp://example.org/store")
+async def test_what_is_no_address_is_refused(tmp_path: Path) -> None:
+    source = tmp_path.as_uri()
+    for addresses in ((source, "ftp://example.org/store"), ("ftp://example.org/store", source)):
+        with pytest.raises(InvalidStoreUrl):
+            await copy_store(*addresses)
