@@ -22,7 +22,7 @@ from wf_mcp.cli.output import AsJson, show
 from wf_mcp.cli.place import Place
 from wf_mcp.config.place import default_home
 from wf_mcp.errors import ExitStatus
-from wf_mcp.operations import artifacts, deployments, runs, sources, store
+from wf_mcp.operations import artifacts, deployments, refusals, runs, sources, store
 from wf_mcp.operations.caller import LOCAL_PERSON
 from wf_mcp.operations.models import Diagnostic
 
@@ -69,7 +69,10 @@ def doctor(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Check Python, the home, everything stored and every source. Ends with status 4 when something does not work."""
+    """Check Python, the home, everything stored, every source, and what can be started.
+
+    Ends with status 4 when something does not work.
+    """
     place: Place = context.find_root().obj
     found = guard(lambda: anyio.run(_examine, place, repair), as_json=as_json)
     show(found, _render, as_json=as_json)
@@ -83,7 +86,7 @@ async def _examine(place: Place, repair: bool) -> Examination:
         try:
             async with App.open(home=place.home, config=place.config, redactor=place.redactor) as wf:
                 stored = await _stored(wf, progress, repair=repair)
-                checks += [_config(wf), *await _stores(wf), *stored, *await _sources(wf)]
+                checks += [_config(wf), *await _stores(wf), *stored, *await _sources(wf), *await _refused(wf)]
         except WfError as error:
             checks.append(_trouble("configuration", error))
     return Examination(healthy=all(check.status != "error" for check in checks), checks=checks)
@@ -173,6 +176,14 @@ async def _sources(wf: App) -> list[Check]:
             checks.append(Check(name=name, status="ok", message=f"offers {len(found.capabilities)} capabilities"))
         checks += [_noted(name, one) for one in found.diagnostics]
     return checks
+
+
+async def _refused(wf: App) -> list[Check]:
+    """Name what would be refused if it were started."""
+    try:
+        return [_noted(refused.name, one) async for refused in refusals.refusals(wf) for one in refused.diagnostics]
+    except WfError as error:
+        return [_trouble("deployments", error)]
 
 
 def _noted(name: str, found: Diagnostic) -> Check:

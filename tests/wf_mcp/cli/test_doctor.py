@@ -107,6 +107,22 @@ def test_a_source_that_does_not_load_is_found(terminal: Terminal) -> None:
     assert [check["name"] for check in ended.json["checks"] if check["status"] == "error"] == ["source ops"]
 
 
+def test_a_deployment_that_a_start_would_refuse_is_found(terminal: Terminal) -> None:
+    policy = {"rules": [{"tool": "parity", "disposition": {"tag": "runSync"}}]}
+    terminal.deploy()
+    terminal.wf("deployments", "create", "parity", "parity", "--replace", "--call-policy", json.dumps(policy))
+    assert terminal.wf("doctor").status == 0
+    file = terminal.folder / "home" / "deployments" / "parity.json"
+    file.write_text(file.read_text(encoding="utf-8").replace("runSync", "runSinc"), encoding="utf-8")
+
+    ended = terminal.wf("doctor", "--json")
+
+    (refused,) = [check for check in ended.json["checks"] if check["status"] == "error"]
+    assert (ended.status, refused["name"]) == (4, "deployment parity")
+    assert "invalid_policy" in refused["message"]
+    assert "invalid_policy" in terminal.start(2).stdout
+
+
 def test_a_configuration_that_cannot_be_used_is_one_finding_among_others(terminal: Terminal) -> None:
     (terminal.folder / "wf.json").write_text(json.dumps({"pythonSource": {}}), encoding="utf-8")
 
