@@ -64,7 +64,17 @@ def putting(earlier: Waiting | None, continuation: Continuation) -> Waiting:
         return fresh
     if continuation.kind == "callee" and earlier.state == "closed":
         return fresh
+    if _tells_why(earlier, continuation):
+        known = earlier.continuation.model_copy(update={"reason": continuation.reason})
+        return earlier.model_copy(update={"continuation": known})
     return earlier
+
+
+def _tells_why(earlier: Waiting, continuation: Continuation) -> bool:
+    """Tell whether it is known only now what the callee of a call waits for: it was announced before it was asked."""
+    kinds = {earlier.continuation.kind, continuation.kind}
+    is_open = earlier.state == "open" and kinds == {"callee"}
+    return is_open and continuation.reason not in {None, "", earlier.continuation.reason}
 
 
 def whose(continuation: Continuation) -> tuple[str, str, str]:

@@ -129,3 +129,13 @@ def test_texts_of_any_kind_have_digests_of_one_length() -> None:
     assert {len(rules.key_digest(text)) for text in texts} == {64}
     assert {len(rules.principal_digest(text)) for text in texts} == {32}
     assert len({rules.key_digest(text) for text in texts}) == len(texts)
+
+
+def test_why_a_callee_is_waited_for_is_told_once_it_is_known() -> None:
+    told = continuation(kind="callee", created_at=LATER, reason="the run asks")
+    announced = waiting("open", kind="callee")
+    assert rules.putting(announced, told).continuation.reason == "the run asks"
+    assert rules.putting(announced, told).continuation.created_at == announced.continuation.created_at
+    assert rules.putting(announced, announced.continuation) is announced
+    for earlier in (waiting("delivered", kind="callee"), waiting("open"), waiting("open", kind="in_doubt")):
+        assert rules.putting(earlier, told) is earlier

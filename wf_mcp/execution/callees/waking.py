@@ -130,7 +130,8 @@ class Callees:
             if isinstance(said, CallResult):
                 await self._settle(run_id, call.id, said)
             elif isinstance(said, CallFailure) and said.code == CALLEE_GONE:
-                await self._doubt(run_id, call.id, f"{said.message} ({waiting.reason})")
+                known = f" ({waiting.reason})" if waiting.reason else ""
+                await self._doubt(run_id, call.id, said.message + known)
 
     async def _tell(self, owner: str, call_id: str, said: CallResult) -> None:
         """Tell a session or a run what a run says that it called."""

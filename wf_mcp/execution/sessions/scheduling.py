@@ -123,7 +123,7 @@ class Scheduler:
             await mail.settle(self._held, call, flight.token, ended.result, channel="callee")
             await mail.complete_delivered(self._held, call, flight.token)
         elif call.state == "deferred" and ended.code == CALLEE_GONE:
-            await mail.doubt_of(self._held, call, ended.message)
+            await mail.doubt_of(self._held, call, f"{ended.message} ({call.reason})" if call.reason else ended.message)
         elif call.state == "deferred" and ended.code is None:
             await mail.settle(self._held, call, flight.token, ended.result, channel="callee")
             await mail.collect(self._held)

@@ -195,6 +195,7 @@ async def test_a_session_whose_run_is_gone_is_in_doubt_and_starts_none_unasked(g
         (call,) = shown.pending_calls
         assert call.state == "in_doubt"
         assert "workflows.gate" in (call.reason or "")
+        assert row.run_id in (call.reason or "")
         await calls.retry_call(app, token=call.token, caller=LOCAL_PERSON)
         await resumed(app, view.record.session_id)
     assert gated.counted == ["paid", "paid"]
