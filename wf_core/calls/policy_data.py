@@ -4,7 +4,7 @@ Tags and keys are read in camelCase and in snake_case and written in camelCase. 
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, TypeVar, cast
@@ -50,9 +50,9 @@ class PolicyRule:
     """A tool's name, a capability's `source.name`, or a glob of either, case and all."""
     disposition: Disposition
 
-    def matches(self, call: ToolCall) -> bool:
-        """Tell whether the rule is for this call."""
-        names = [name for name in (call.name, call.capability) if name]
+    def matches(self, call: ToolCall, *, names: Sequence[str] = ()) -> bool:
+        """Tell whether the rule is for this call; `names` are others that its tool goes by."""
+        names = [name for name in (call.name, call.capability, *names) if name]
         return self.tool in names or any(fnmatchcase(name, self.tool) for name in names)
 
 
@@ -67,10 +67,10 @@ class PolicyConfig:
         """Decide, as a `CallPolicy` does."""
         return self.apply(context, call).disposition
 
-    def apply(self, context: PolicyContext, call: ToolCall) -> AppliedPolicy:  # noqa: ARG002
+    def apply(self, context: PolicyContext, call: ToolCall, *, names: Sequence[str] = ()) -> AppliedPolicy:  # noqa: ARG002
         """Decide, and name the rule: its pattern, or `default`."""
         for rule in self.rules:
-            if rule.matches(call):
+            if rule.matches(call, names=names):
                 return AppliedPolicy(rule.disposition, rule.tool)
         return AppliedPolicy(self.default, "default")
 

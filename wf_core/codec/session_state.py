@@ -44,6 +44,7 @@ def read_state(value: object, where: str, header: SessionHeader) -> Session:
             header.agent,
             turns=turns,
             parent=header.parent,
+            callers=header.callers,
             held=_by_id(held, f"{where}.held"),
             queries=list(fields.texts("queries")),
             attachments=fields.each("attachments", read_attachment),

@@ -14,6 +14,7 @@ from wf_core.sessions.holding import hold
 from wf_core.sessions.models import (
     AgentSnapshot,
     Attachment,
+    CallerPolicy,
     LlmTurn,
     Notice,
     Parent,
@@ -39,6 +40,7 @@ __all__ = [
     "Approved",
     "AskModel",
     "Attachment",
+    "CallerPolicy",
     "Delivered",
     "Delivery",
     "LlmTurn",

@@ -28,6 +28,7 @@ def fork(session: Session, *, id: str, seed: str, begun: Collection[str] = ()) -
         notices=list(session.notices),
         asked=session.asked,
         provider_ids=set(session.provider_ids),
+        callers=session.callers,
     )
     take_over(state)
     for call in _calls(state):
@@ -35,7 +36,7 @@ def fork(session: Session, *, id: str, seed: str, begun: Collection[str] = ()) -
             _doubt(call, session.id)
         if call.continuation_token is not None or call.id in begun:
             call.continuation_token = token_of(state, call.id)
-    made = Session(id, seed, session.agent)
+    made = Session(id, seed, session.agent, callers=session.callers)
     record(made, Forked(session.id, state))
     return made
 

@@ -165,6 +165,17 @@ class Parent:
 
 
 @dataclass(frozen=True, slots=True)
+class CallerPolicy:
+    """The policy of an agent that called this one, itself or through others: it holds here, too."""
+
+    agent: str
+    policy: Mapping[str, JsonValue]
+    """As data."""
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What that agent calls a capability, where that is not the capability's own name."""
+
+
+@dataclass(frozen=True, slots=True)
 class SessionHeader:
     """What of a session never changes, and is stored once."""
 
@@ -172,6 +183,8 @@ class SessionHeader:
     seed: str = field(repr=False)
     agent: AgentSnapshot
     parent: Parent | None = None
+    callers: tuple[CallerPolicy, ...] = ()
+    """The nearest first."""
 
 
 @dataclass(slots=True)
@@ -185,6 +198,8 @@ class Session:
     turns: list[Turn] = field(default_factory=list[Turn])
     """The oldest first. At most the last is partial."""
     parent: Parent | None = None
+    callers: tuple[CallerPolicy, ...] = ()
+    """Policies that hold beside the agent's own, the nearest caller's first."""
     held: dict[str, TrackedCall] = field(default_factory=dict[str, TrackedCall])
     """Calls by id that the model was told to wait for, in that order; they leave with their notice."""
     queries: list[str] = field(default_factory=list[str])

@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
 
+from wf_core.calls.demands import together
 from wf_core.calls.policy import (
     AppliedPolicy,
     CallPolicy,
@@ -26,7 +28,16 @@ from wf_core.sessions.applying import require_askable
 from wf_core.sessions.context import context_of
 from wf_core.sessions.events import Answered, AskedCall, Said, Started
 from wf_core.sessions.journal import record
-from wf_core.sessions.models import AgentSnapshot, Attachment, Parent, Session, Usage, UserTurn
+from wf_core.sessions.models import (
+    AgentSnapshot,
+    Attachment,
+    CallerPolicy,
+    Parent,
+    Session,
+    ToolDefinition,
+    Usage,
+    UserTurn,
+)
 from wf_core.sessions.storable import storable
 
 NO_USAGE = Usage()
@@ -43,14 +54,16 @@ def start(
     query: str | None,
     attachments: Sequence[Attachment] = (),
     parent: Parent | None = None,
+    callers: Sequence[CallerPolicy] = (),
 ) -> Session:
     """Open a session with the user's first turn. The model is not asked yet.
 
     Raises:
-        InvalidPolicy: the agent's policy cannot be read.
+        InvalidPolicy: the agent's policy, or one that holds beside it, cannot be read.
     """
-    read_policy(agent.policy)
-    session = Session(id, seed, agent, parent=parent)
+    for policy in (agent.policy, *(caller.policy for caller in callers)):
+        read_policy(policy)
+    session = Session(id, seed, agent, parent=parent, callers=tuple(callers))
     record(session, Started(None if query is None else storable(query), _storable(attachments)))
     return session
 
@@ -78,7 +91,8 @@ def answer(
     """Take the model's answer, with the calls it asks for and what a policy decides about each.
 
     `policy` None is the agent's own, as data. A call of a tool that there is not, or with arguments that do not fit,
-    has ended at once with an error that says so. Provider ids that are empty or not new are replaced. What waits to
+    has ended at once with an error that says so; so has one of which the policies of
+    the session's callers demand something else. Provider ids that are empty or not new are replaced. What waits to
     be told (words of the user, notices) becomes the next user turn at once when no calls are asked for.
 
     Raises:
@@ -88,6 +102,7 @@ def answer(
     """
     require_askable(session)
     deciding = read_policy(session.agent.policy) if policy is None else policy
+    deciders = _Deciders(deciding, [(caller, read_policy(caller.policy)) for caller in session.callers])
     turn = f"t{len(session.turns) + 1}"
     context = context_of(session, turn)
     taken: set[str] = set()
@@ -95,7 +110,7 @@ def answer(
     for index, call in enumerate(tool_calls):
         provider_id = _new_id(session, taken, call.provider_call_id, f"{turn}.{index}")
         taken.add(provider_id)
-        asked.append(_asked(session, call, provider_id, deciding, context))
+        asked.append(_asked(session, call, provider_id, deciders, context))
     counted = Usage(max(0, usage.input_tokens), max(0, usage.output_tokens))
     record(session, Answered(storable(text), tuple(asked), counted))
 
@@ -125,8 +140,31 @@ def _own_id(call_id: str) -> str:
     return f"call_{call_id.replace('.', '_')}"
 
 
+@dataclass(frozen=True, slots=True)
+class _Deciders:
+    own: CallPolicy | PolicyConfig
+    around: Sequence[tuple[CallerPolicy, PolicyConfig]]
+
+    def apply(self, context: PolicyContext, call: ToolCall, tool: ToolDefinition) -> AppliedPolicy | str:
+        """Apply all policies; give a text that says why the call cannot be made where they contradict each other."""
+        own = apply_policy(self.own, context, call)
+        around: list[AppliedPolicy] = []
+        for caller, policy in self.around:
+            known = caller.names.get(tool.capability, "")
+            applied = policy.apply(context, call, names=(tool.own_name, known))
+            around.append(AppliedPolicy(applied.disposition, f"{applied.rule} of {caller.agent}"))
+        decided = together(own, around)
+        if decided is not None:
+            return decided
+        agents = ", ".join(caller.agent for caller, _ in self.around)
+        return (
+            f"{call.name} cannot be called here: how it is to be carried out by the policy of this agent and by those "
+            f"of its callers ({agents}) does not go together. Nothing was called."
+        )
+
+
 def _asked(
-    session: Session, call: ToolCall, provider_id: str, policy: CallPolicy | PolicyConfig, context: PolicyContext
+    session: Session, call: ToolCall, provider_id: str, policies: _Deciders, context: PolicyContext
 ) -> AskedCall:
     name = storable(call.name)
     tool = session.agent.tool(name)
@@ -138,7 +176,9 @@ def _asked(
         fault = _misfit(tool.name, cast("JsonSchema", tool.input_schema), arguments)
     if fault is not None:
         return AskedCall(said, NO_POLICY, fault)
-    applied = apply_policy(policy, context, said)
+    applied = policies.apply(context, said, tool)
+    if isinstance(applied, str):
+        return AskedCall(said, NO_POLICY, applied)
     return AskedCall(said, _in_mode(session.agent, applied), None)
 
 

@@ -9,6 +9,7 @@ from wf_core.calls.results import JsonContent, MediaContent, MixedContent, TextC
 from wf_core.sessions import (
     Approved,
     Attachment,
+    CallerPolicy,
     Delivered,
     Parent,
     Retried,
@@ -34,6 +35,12 @@ DECORATED = Decorate(
     (WithTimeout(30), WithRetries(2), WithCacheKey(), WithCacheKey("mine"), WithLabel("slow")),
     Decorate((), Defer("twice wrapped", expires_seconds=1.5)),
 )
+
+CALLERS = (
+    CallerPolicy("boss", {"rules": [{"tool": "pay_out", "disposition": {"tag": "defer"}}]}, {"ops.drop": "pay_out"}),
+    CallerPolicy("chief", {"default": {"tag": "runSync"}}),
+)
+"""Whose policies hold beside the agent's own, and demand nothing of its calls here."""
 
 MIXED = ToolResult(
     MixedContent(
@@ -64,6 +71,7 @@ def everything() -> Session:
         agent=helper,
         query="é𝄞\u0000",
         attachments=[picture],
+        callers=CALLERS,
         parent=Parent("run", "run_1", "call_p"),
     )
     say(session, "And this.", [replace(picture, filename=None)], joins=True)

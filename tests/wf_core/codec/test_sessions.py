@@ -16,9 +16,12 @@ from wf_core.jsonvalue import dumps
 from wf_core.sessions import Session, SessionHeader, next_action
 
 GOLDEN = Path(__file__).parent / "golden"
-FILES = {"session_v1.jsonl": everything, "session_fork_v1.jsonl": forked}
+FILES = {"session_v2.jsonl": everything, "session_fork_v2.jsonl": forked}
+EARLIER = {"session_v1.jsonl": everything, "session_fork_v1.jsonl": forked}
 
-FREE = frozenset({"arguments", "content", "input_schema", "output_schema", "policy", "runner", "origin", "spec"})
+FREE = frozenset(
+    {"arguments", "content", "input_schema", "output_schema", "policy", "runner", "origin", "spec", "names"}
+)
 """Keys under which any JSON may stand."""
 
 CLOSED = frozenset({"disposition", "result"})
@@ -54,8 +57,25 @@ def test_a_stored_session_goes_on_as_one_that_was_not(name: str) -> None:
     assert again.position == len(lines)
 
 
+@pytest.mark.parametrize("name", EARLIER)
+def test_a_session_of_version_1_had_no_policy_beside_its_own(name: str) -> None:
+    session = EARLIER[name]()
+    session.callers = ()
+    header, *lines = golden(name)
+    assert json.loads(header)["version"] == 1
+    assert replay(header, lines) == session
+
+
+def test_names_in_the_policy_of_a_caller_are_texts() -> None:
+    document = json.loads(golden("session_v2.jsonl")[0])
+    document["body"]["callers"][0]["names"]["ops.pay"] = 1
+    with pytest.raises(StateCorrupt) as caught:
+        load_header(dumps(document))
+    assert caught.value.details["where"] == "header.callers[0].names"
+
+
 def test_it_can_be_replayed_up_to_any_event() -> None:
-    header, *lines = golden("session_v1.jsonl")
+    header, *lines = golden("session_v2.jsonl")
     for length in range(1, len(lines) + 1):
         assert replay(load_header(header), lines[:length]).position == length
 
@@ -80,7 +100,8 @@ def test_every_kind_of_event_is_in_the_golden_files() -> None:
 
 def test_a_header_is_read_as_it_was_written() -> None:
     session = everything()
-    assert load_header(dump_header(session)) == SessionHeader(session.id, session.seed, session.agent, session.parent)
+    header = SessionHeader(session.id, session.seed, session.agent, session.parent, session.callers)
+    assert load_header(dump_header(session)) == header
     assert dump_header(load_header(dump_header(session))) == dump_header(session)
 
 
@@ -141,7 +162,7 @@ def test_damage_to_any_event_is_named_with_its_line(name: str) -> None:
 
 
 def test_damage_to_the_header_is_named() -> None:
-    document = json.loads(golden("session_v1.jsonl")[0])
+    document = json.loads(golden("session_v2.jsonl")[0])
     for what, damage in damages(document["body"]):
         with pytest.raises(StateCorrupt) as caught:
             load_header(dumps({**document, "body": json.loads(damage)}))
@@ -176,7 +197,7 @@ def test_a_line_that_is_no_event_is_named(line: bytes) -> None:
 
 def test_events_in_an_illegal_order_are_refused() -> None:
     """Leaving one out, or having it twice, is seen at the latest where the next one does not fit."""
-    header, *lines = golden("session_v1.jsonl")
+    header, *lines = golden("session_v2.jsonl")
     for number, line in enumerate(lines):
         kind = json.loads(line)["event"]
         if kind in ("said", "taken_over"):
@@ -191,9 +212,9 @@ def test_events_in_an_illegal_order_are_refused() -> None:
 
 
 def test_a_newer_format_is_left_to_a_newer_version() -> None:
-    document = json.loads(golden("session_v1.jsonl")[0])
+    document = json.loads(golden("session_v2.jsonl")[0])
     with pytest.raises(FormatTooNew):
-        replay(dumps({**document, "version": 2}), [])
+        replay(dumps({**document, "version": 3}), [])
 
 
 @pytest.mark.parametrize("header", [b"", b"{}", b'{"format":"wf.run","version":1,"body":{}}'])

@@ -4,13 +4,25 @@ from typing import Any
 
 import pytest
 
-from tests.wf_core.conversations import Replayed, call, calls, start, tool
-from wf_core.calls.policy import Decorate, Defer, PolicyContext, RunAsync, RunSync, ToolCall, WithLabel, WithTimeout
+from tests.wf_core.conversations import SEED, Replayed, agent, call, calls, start, tool
+from wf_core.calls.policy import (
+    AppliedPolicy,
+    Decorate,
+    Defer,
+    PolicyContext,
+    RunAsync,
+    RunSync,
+    ToolCall,
+    WithLabel,
+    WithTimeout,
+    default_call_policy,
+)
 from wf_core.calls.policy_data import PolicyConfig
 from wf_core.calls.results import as_text, text_result
 from wf_core.errors import IllegalTransition, InvalidPolicy, MaxTurnsReached
 from wf_core.sessions import (
     Attachment,
+    CallerPolicy,
     LlmTurn,
     PartialUserTurn,
     RunCalls,
@@ -24,6 +36,7 @@ from wf_core.sessions import (
     next_action,
     say,
 )
+from wf_core.sessions import start as start_session
 
 PICTURE = Attachment("image/png", "AAAA", "chart.png")
 
@@ -268,3 +281,46 @@ def test_an_answer_with_calls_is_followed_by_its_partial_turn() -> None:
     answer(session, "", [call("write")])
     assert isinstance(session.turns[-2], LlmTurn)
     assert isinstance(session.turns[-1], PartialUserTurn)
+
+
+def called(*callers: CallerPolicy, policy: dict[str, Any] | None = None) -> Session:
+    """Start a session that agents with these policies called."""
+    return start_session(id="sess_1", seed=SEED, agent=agent(policy=policy or {}), query="Go.", callers=callers)
+
+
+APPROVED: dict[str, Any] = {"tag": "defer", "reason": "ask me", "approval": True}
+
+
+@pytest.mark.parametrize("named", ["pay", "ops.pay", "ops.*", "pay_out"])
+def test_the_policy_of_whoever_called_an_agent_holds_for_it_too_by_each_name_of_a_tool(named: str) -> None:
+    boss = CallerPolicy("boss", {"rules": [{"tool": named, "disposition": APPROVED}]}, {"ops.pay": "pay_out"})
+    held = Replayed(called(CallerPolicy("between", {"default": {"tag": "runAsync"}}), boss))
+    held.do(answer, "", [call("pay")])
+    (paid,) = calls(held.session)
+    assert paid.policy == AppliedPolicy(Defer("ask me", approval=True), f"{named} of boss")
+
+
+def test_the_name_of_a_callers_tool_is_not_another_tools() -> None:
+    boss = CallerPolicy("boss", {"rules": [{"tool": "pay_out", "disposition": APPROVED}]}, {"ops.pay": "pay_out"})
+    held = Replayed(called(boss))
+    held.do(answer, "", [call("write")])
+    assert [one.policy.disposition for one in calls(held.session)] == [RunSync()]
+
+
+def test_a_call_whose_policies_demand_different_things_is_not_made_and_the_model_is_told() -> None:
+    boss = CallerPolicy("boss", {"rules": [{"tool": "pay", "disposition": APPROVED}]})
+    own = {"rules": [{"tool": "pay", "disposition": {"tag": "runIsolated"}}]}
+    held = Replayed(called(boss, policy=own))
+    held.do(answer, "", [call("pay")])
+    assert "by those of its callers (boss) does not go together" in errors(held.session)[0]
+
+
+def test_a_policy_in_python_does_not_let_go_what_a_caller_holds() -> None:
+    held = Replayed(called(CallerPolicy("boss", {"default": APPROVED})))
+    held.do(answer, "", [call("pay")], policy=default_call_policy)
+    assert [one.policy.rule for one in calls(held.session)] == ["default of boss"]
+
+
+def test_a_callers_policy_that_cannot_be_read_starts_nothing() -> None:
+    with pytest.raises(InvalidPolicy):
+        called(CallerPolicy("boss", {"default": {"tag": "melt"}}))

@@ -21,6 +21,7 @@ from wf_mcp.config import Config
 from wf_mcp.config.agents import configured_file, find_agent
 from wf_mcp.execution.agents import pin_agent
 from wf_mcp.execution.callees.family import AGENTS, owner_of, require_shallow
+from wf_mcp.execution.callees.policies import policies_around
 from wf_mcp.execution.sessions.driver import SessionDriver
 from wf_mcp.execution.sessions.errors import SessionBlocked
 from wf_mcp.execution.sessions.views import SessionView
@@ -137,6 +138,7 @@ class AgentsSource:
                 prompt,
                 principal=owner.principal,
                 parent=parent,
+                callers=await policies_around(self._stores, context.run_id),
                 auto=owner.auto,
                 session_id=session_id,
             )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from wf_artifacts.sessions.models import SessionParent, SessionRecord
 from wf_core.codec.sessions import dump_header
 from wf_core.ids import SessionId
-from wf_core.sessions import AgentSnapshot, Attachment, Parent, start
+from wf_core.sessions import AgentSnapshot, Attachment, CallerPolicy, Parent, start
 from wf_mcp.execution.sessions.held import HeldSession
 from wf_mcp.execution.sessions.means import SessionMeans
 
@@ -19,6 +19,7 @@ async def store_new(
     principal: str,
     parent: Parent | None,
     *,
+    callers: Sequence[CallerPolicy] = (),
     auto: bool,
 ) -> HeldSession:
     """Store a session that nobody has asked a model for yet, and hold it.
@@ -28,7 +29,15 @@ async def store_new(
     """
     now = means.clock.now()
     seed = f"{means.random_bits():032x}"
-    session = start(id=session_id, seed=seed, agent=agent, query=query, attachments=attachments, parent=parent)
+    session = start(
+        id=session_id,
+        seed=seed,
+        agent=agent,
+        query=query,
+        attachments=attachments,
+        parent=parent,
+        callers=callers,
+    )
     record = SessionRecord(
         session_id=session_id,
         principal=principal,

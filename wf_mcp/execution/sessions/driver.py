@@ -21,7 +21,7 @@ from wf_core.calls.results import ToolResult
 from wf_core.errors import WfError
 from wf_core.ids import SessionId, is_session_id
 from wf_core.ids import session_id as new_session_id
-from wf_core.sessions import AgentSnapshot, Attachment, Parent
+from wf_core.sessions import AgentSnapshot, Attachment, CallerPolicy, Parent
 from wf_mcp.execution.changes import Changes
 from wf_mcp.execution.owned import ShuttingDown, owned
 from wf_mcp.execution.sessions import mail
@@ -96,12 +96,14 @@ class SessionDriver:
         principal: str,
         attachments: Sequence[Attachment] = (),
         parent: Parent | None = None,
+        callers: Sequence[CallerPolicy] = (),
         auto: bool = False,
         session_id: SessionId | None = None,
     ) -> SessionHandle:
         """Store a new session. Its model is not asked yet.
 
         A session that has `session_id` already is given as it is: whoever derives the id from its own may ask twice.
+        `callers` are policies that hold beside the agent's own.
 
         Raises:
             InvalidPolicy, StoreFull, StoreUnavailable: no session was created.
@@ -110,7 +112,9 @@ class SessionDriver:
 
         async def create() -> SessionHandle:
             try:
-                held = await store_new(self.means, named, agent, query, attachments, principal, parent, auto=auto)
+                held = await store_new(
+                    self.means, named, agent, query, attachments, principal, parent, callers=callers, auto=auto
+                )
             except SessionExists:
                 if session_id is None:
                     raise
