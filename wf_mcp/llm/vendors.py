@@ -35,7 +35,7 @@ from pydantic_ai.settings import ModelSettings
 
 from wf_core.calls.policy import ToolCall
 from wf_core.errors import NotJson
-from wf_core.jsonvalue import JsonValue, loads
+from wf_core.jsonvalue import JsonValue, check, loads
 from wf_core.sessions.models import Usage
 from wf_mcp.llm.endings import CUTS
 from wf_mcp.llm.messages import has_files, messages, tools
@@ -151,7 +151,7 @@ async def _ask(
 
 
 def _read(response: ModelResponse, *, says_when_done: bool) -> ModelAnswer | Failure:
-    text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
+    text = _whole("".join(part.content for part in response.parts if isinstance(part, TextPart)))
     calls = tuple(_call(part) for part in response.parts if isinstance(part, ToolCallPart))
     said = (response.provider_details or {}).get("finish_reason")
     if response.finish_reason is None and said:
@@ -165,8 +165,19 @@ def _read(response: ModelResponse, *, says_when_done: bool) -> ModelAnswer | Fai
         return Failure(cut.code, cut.message, cut.passing, hint=cut.hint)
     if not text.strip() and not calls:
         return Failure("model_answer_invalid", "The model's answer is empty.", passing=True)
+    written = [[call.name, call.provider_call_id, call.arguments] for call in calls]
+    try:
+        # Of arguments that can be read, the kernel tells the model what is wrong with them.
+        check({"text": text, "calls": [[one for one in call if isinstance(one, str)] for call in written]}, "answer")
+    except NotJson as exc:
+        return Failure("model_answer_invalid", f"The model's answer cannot be stored. {exc.message}", passing=True)
     usage = Usage(response.usage.input_tokens, response.usage.output_tokens)
     return ModelAnswer(text, calls, usage)
+
+
+def _whole(text: str) -> str:
+    """Join the halves of characters that came apart: servers may cut their words anywhere."""
+    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 def _call(part: ToolCallPart) -> ToolCall:
@@ -179,6 +190,7 @@ def _arguments(written: str | dict[str, Any] | None) -> JsonValue:
         return written
     if not written:
         return {}
+    written = _whole(written)
     try:
         return loads(written, "arguments")
     except NotJson:

@@ -44,6 +44,30 @@ async def test_arguments_that_are_no_object_are_passed_on_as_the_model_wrote_the
     assert answer.tool_calls[0].arguments == read
 
 
+@pytest.mark.parametrize(
+    ("text", "call", "place"),
+    [
+        ("a\ud800b", ("c1", "word_count", "{}"), "answer.text"),
+        ("", ("c1", "word\udc00", "{}"), "answer.calls[0]"),
+        ("", ("c1", "word_count", "not json \ud800"), "answer.calls[0]"),
+    ],
+)
+async def test_a_lone_surrogate_in_an_answer_is_refused_by_its_place(
+    text: str, call: tuple[str, str, str], place: str
+) -> None:
+    async with serving([says(text, call)] * 4) as server:
+        with pytest.raises(ModelFailed) as failed:
+            await model(server).ask(asking())
+    assert failed.value.code == "model_answer_invalid"
+    assert f"{place}" in failed.value.message
+    assert "lone surrogate" in failed.value.message
+
+
+async def test_a_character_that_a_server_cuts_in_two_is_one() -> None:
+    answer = await answered(says("abc\ud83d\ude00", ("c1", "word_count", '{"text": "\ud83d\ude00"}')))
+    assert (answer.text, answer.tool_calls[0].arguments) == ("abc\U0001f600", {"text": "\U0001f600"})
+
+
 WHOLE = ("c1", "word_count", '{"text": "a b"}')
 BROKEN = ("c2", "word_count", '{"text": "a')
 

@@ -23,6 +23,7 @@ HANDSHAKE = {
 CALL = b'{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"id":9,"name":"list_runs","arguments":%s}}\n'
 
 UNREADABLE: dict[str, bytes] = {
+    "an integer of 5000 digits": b"9" * 5000,
     "lone surrogate": rb'{"deployment_id":"\ud800"}',
     "no UTF-8": b'{"deployment_id":"\xff"}',
     "too deep": b'{"cursor":' + b"[" * 400 + b"]" * 400 + b"}",
