@@ -159,8 +159,8 @@ def _apply_to_waiting(program: Program, run: RunState, given: PutOff | Doubt | S
     match given:
         case PutOff(now, call_id, awaits, reason):
             settling.put_off(program, run, call_id, awaits=awaits, reason=reason, now=now)
-        case Doubt(now, call_id, reason):
-            recovery.doubt(program, run, call_id, reason=reason, now=now)
+        case Doubt(_, call_id, reason):
+            recovery.doubt(program, run, call_id, reason=reason)
         case Settle(now, call_id, settlement):
             settling.settle(program, run, call_id, settlement, now=now)
         case Expire(now):

@@ -30,7 +30,7 @@ def recover(program: Program, run: RunState, *, now: datetime) -> None:
             suspend(run, frame, Pending(call, "in_doubt", "", since=call.started_at))
 
 
-def doubt(program: Program, run: RunState, call_id: str, *, reason: str, now: datetime) -> None:
+def doubt(program: Program, run: RunState, call_id: str, *, reason: str) -> None:
     """Let a person say what became of a call whose callee is not there any more.
 
     Raises:
@@ -45,4 +45,4 @@ def doubt(program: Program, run: RunState, call_id: str, *, reason: str, now: da
             hint="Nothing was changed.",
             details={"call_id": call_id, "awaits": waiting.awaits},
         )
-    frame.activity = Pending(waiting.call, "in_doubt", reason, now, waiting.expires_at)
+    frame.activity = Pending(waiting.call, "in_doubt", reason, since=waiting.call.started_at)

@@ -5,6 +5,8 @@ A call belongs to a run, where it is in doubt or was put off, or to a session. I
 
 from dataclasses import replace
 
+import anyio
+
 from wf_artifacts.calls.models import Delivery, DeliveryKind
 from wf_artifacts.errors import CallNotFound, RunNotFound
 from wf_artifacts.runs.models import RunRecord
@@ -183,6 +185,10 @@ async def _settle(
         await _end_callee(app, callee)
     await app.runs.wait(handle, seconds=wait_seconds, progress=progress)
     if waiting.awaits == "callee" and app.callees is not None:
+        if settlement.kind == "retry":
+            with anyio.move_on_after(wait_seconds):
+                await app.callees.ask(record.run_id)
+                await app.runs.wait(app.runs.handle(record.run_id), seconds=wait_seconds, progress=progress)
         await app.callees.ending.callees_of(record.run_id)
     return await summaries.summarize(app, await app.stores.runs.load(record.run_id, principal=caller.principal))
 
