@@ -98,7 +98,8 @@ def _answers(waiting: PendingCall) -> Iterable[tuple[str, str]]:
         yield "refuse it", f"wf calls fail {waiting.token}"
         return
     if waiting.awaits == "callee":
-        yield "ask it again", f"wf calls retry {waiting.token}"
+        if waiting.session_id is None:
+            yield "ask it again", f"wf calls retry {waiting.token}"
         yield "end it, and answer in its place", f"wf calls complete {waiting.token} RESULT"
         yield "end it, and give the call up", f"wf calls fail {waiting.token}"
         return

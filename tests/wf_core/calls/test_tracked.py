@@ -13,7 +13,7 @@ from wf_core.errors import CallAlreadyCompleted, IllegalTransition
 TABLE = {
     "ready": {"begin": "running", "defer": "deferred", "complete": "completed"},
     "running": {"complete": "completed", "fail": "failed", "doubt": "in_doubt", "wake": "ready"},
-    "deferred": {"wake": "ready", "complete": "completed", "fail": "failed", "expire": "expired"},
+    "deferred": {"wake": "ready", "complete": "completed", "fail": "failed", "expire": "expired", "doubt": "in_doubt"},
     "in_doubt": {"wake": "ready", "complete": "completed", "fail": "failed"},
     "completed": {},
     "failed": {},

@@ -102,7 +102,10 @@ async def _runs(stores: Stores) -> AsyncGenerator[RunRecord]:
 async def _caller(stores: Stores, owner: str) -> _Caller:
     if is_session_id(owner):
         session = await stores.sessions.load_record(SessionId(owner))
-        keys = frozenset(idempotency_key(owner, call.call_id) for call in session.pending)
+        answered = await _answered(stores, session)
+        keys = frozenset(
+            idempotency_key(owner, call.call_id) for call in session.pending if call.call_id not in answered
+        )
         # Of one that is ready its last events may be lost: it may make the call again.
         rests = session.status in {"waiting", "answered", "failed"}
         stands = _SESSIONS.get(session.status, _ELSE)
@@ -111,6 +114,12 @@ async def _caller(stores: Stores, owner: str) -> _Caller:
     keys = frozenset(idempotency_key(owner, str(call["id"])) for call in run.pending_calls)
     stands = _RUNS.get(run.status, _ELSE)
     return _Caller("run", run.principal, stands, None if run.status == "running" else keys)
+
+
+async def _answered(stores: Stores, session: SessionRecord) -> set[str]:
+    """Give the calls that have an answer which the session has not taken yet; whose callee gave it has ended by then."""
+    kept = await stores.continuations.of_session(session.session_id, now=session.updated_at)
+    return {one.continuation.call_id for one in kept if one.state == "delivered" and one.continuation.kind == "callee"}
 
 
 _ELSE = "does not wait for it any more"

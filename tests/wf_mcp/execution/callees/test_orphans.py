@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from tests.wf_mcp.execution.callees.place import DEFER, Home, asks, calling, deploy, plan, run, saying, start_named
+from wf_core.calls.results import text_result
 from wf_core.ids import RunId, SessionId
 from wf_mcp.app import App
 from wf_mcp.execution.callees.orphans import under_way, why_unwanted
+from wf_mcp.execution.sessions.answers import delivery_of
 from wf_mcp.operations import runs, sessions
 
 pytestmark = pytest.mark.anyio
@@ -47,6 +49,21 @@ async def test_a_run_is_the_callee_of_a_session_as_long_as_that_waits(home: Home
         assert set((await unwanted(app)).values()) == {None}
         await app.sessions.end(SessionId(user), {"code": "cancelled", "message": "enough"})
         assert (await unwanted(app))[called] == f"The session {user}, which called this, has ended."
+
+
+async def test_a_run_whose_call_was_answered_in_its_place_is_wanted_by_nobody(home: Home) -> None:
+    """Also before the session takes that answer: who answered may have died before the run was ended."""
+    async with home.open() as app:
+        await deploy(app, "waits", plan({"ask": asks("inner")}))
+        user = (await sessions.start_session(app, agent="user", prompt="go")).session_id or ""
+        told = await sessions.resume_session(app, session_id=user)
+        (called,) = [row.run_id for row in (await runs.list_runs(app)).runs]
+        said = delivery_of(text_result("by hand"), channel="cli", principal="local", now=app.clock.now())
+        await app.stores.continuations.deliver(told.pending_calls[0].token, said, principal=None, now=app.clock.now())
+        assert (await unwanted(app))[called] == f"The session {user}, which called this, does not wait for it any more."
+        assert app.callees is not None
+        await app.callees.ending.all_callees()
+        assert [row.status for row in (await runs.list_runs(app)).runs] == ["cancelled"]
 
 
 async def test_a_run_that_somebody_started_in_the_name_of_a_call_is_nobodys_callee(home: Home) -> None:
