@@ -103,9 +103,8 @@ async def _caller(stores: Stores, owner: str) -> _Caller:
     if is_session_id(owner):
         session = await stores.sessions.load_record(SessionId(owner))
         answered = await _answered(stores, session)
-        keys = frozenset(
-            idempotency_key(owner, call.call_id) for call in session.pending if call.call_id not in answered
-        )
+        waits = {call.call_id for call in session.pending} - answered
+        keys = frozenset(idempotency_key(owner, call_id) for call_id in waits)
         # Of one that is ready its last events may be lost: it may make the call again.
         rests = session.status in {"waiting", "answered", "failed"}
         stands = _SESSIONS.get(session.status, _ELSE)
@@ -117,9 +116,10 @@ async def _caller(stores: Stores, owner: str) -> _Caller:
 
 
 async def _answered(stores: Stores, session: SessionRecord) -> set[str]:
-    """Give the calls that have an answer which the session has not taken yet; whose callee gave it has ended by then."""
+    """Give the calls that have an answer which the session may not have taken yet. A callee that gave it has ended."""
     kept = await stores.continuations.of_session(session.session_id, now=session.updated_at)
-    return {one.continuation.call_id for one in kept if one.state == "delivered" and one.continuation.kind == "callee"}
+    given = [one.continuation for one in kept if one.state == "delivered"]
+    return {one.call_id for one in given if one.kind == "callee"}
 
 
 _ELSE = "does not wait for it any more"
