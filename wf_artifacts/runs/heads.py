@@ -47,8 +47,8 @@ class Head:
 class SqlClaim(FencedClaim[RunId]):
     """A claim on a run, and how far the run is as long as it stands in the row."""
 
-    def __init__(self, rows: "Heads", identifier: RunId, place: dict[str, int | str], number: int) -> None:
-        super().__init__(rows, identifier, place, number)
+    def __init__(self, rows: "Heads", identifier: RunId, place: dict[str, int | str], number: int, fence: int) -> None:
+        super().__init__(rows, identifier, place, number, fence)
         self.known: Head | None = None
         """How far the run is. None where only the row knows."""
         self.pace = Pace()

@@ -29,12 +29,15 @@ C = TypeVar("C", bound="FencedClaim[Any]")
 class FencedClaim(Releasable, Generic[Id]):
     """The right to change a row, as long as nobody else took it."""
 
-    def __init__(self, rows: "FencedRows[Id, Any]", identifier: Id, place: dict[str, int | str], number: int) -> None:
+    def __init__(
+        self, rows: "FencedRows[Id, Any]", identifier: Id, place: dict[str, int | str], number: int, fence: int
+    ) -> None:
         self.rows = rows
         self.identifier = identifier
         self.place = place
         """Which row it has to be, by its number, its fence and its owner."""
         self.number = number
+        self.fence = fence
         self.writing = threading.Lock()
         self.released = False
 
@@ -103,7 +106,7 @@ class FencedRows(Generic[Id, C]):
     def claimed(self, identifier: Id, number: int, fence: int) -> C:
         """Make the claim whose taking was committed."""
         self.owner.hold()
-        return self._claims(self, identifier, self._place(number, fence), number)
+        return self._claims(self, identifier, self._place(number, fence), number, fence)
 
     @contextmanager
     def holding(self, claim: C, *, at_once: bool = False) -> Generator[None]:
@@ -128,11 +131,19 @@ class FencedRows(Generic[Id, C]):
         with claim.writing:
             if not claim.released:
                 claim.released = True
-                self.owner.release(lambda transaction: transaction.change(f"release_{self._noun}", **claim.place))
+                self.owner.release(
+                    (claim.number, claim.fence),
+                    lambda transaction: transaction.change(f"release_{self._noun}", **claim.place),
+                )
 
     def _look(self, transaction: Transaction, identifier: Id) -> tuple[int, int, bool]:
-        """Give the number and the fence of one, and whether somebody holds it."""
+        """Give the number and the fence of one, and whether somebody holds it.
+
+        What this owner gave up and could not give back yet, as on a disk without room, is held by nobody.
+        """
         number, fence, owner, held = self._find(transaction, f"claim_on_{self._noun}", identifier)
+        if owner == self.owner.name and self.owner.owes((number, fence)):
+            return number, fence, False
         return number, fence, bool(held) and not self._database.has_died(owner)
 
     def _place(self, number: int, fence: int) -> dict[str, int | str]:

@@ -33,6 +33,9 @@ _MILLISECOND = timedelta(milliseconds=1)
 GiveBack = Callable[[Transaction], object]
 """Frees a claim in a transaction."""
 
+ClaimKey = tuple[int, int]
+"""The number of a row, and the fence of the claim on it."""
+
 
 class Owner:
     """One opening of the database, as others see it."""
@@ -43,7 +46,7 @@ class Owner:
         self._lease = lease
         self._changing = threading.Lock()
         self._claims = 0
-        self._owed: list[GiveBack] = []
+        self._owed: dict[ClaimKey, GiveBack] = {}
         """Claims that could not be given back yet."""
         self._heart: threading.Thread | None = None
         self._closed = threading.Event()
@@ -64,14 +67,19 @@ class Owner:
         """Count a claim that was taken."""
         self._count(1)
 
-    def release(self, give_back: GiveBack) -> None:
+    def owes(self, claim: ClaimKey) -> bool:
+        """Tell whether a claim was given up here and could not be given back yet: it is free for this owner."""
+        return claim in self._owed
+
+    def release(self, claim: ClaimKey, give_back: GiveBack) -> None:
         """Give a claim back and count it off: now, or once the database answers again."""
         try:
             with self._database.writing(sync=False) as transaction:
                 give_back(transaction)
         except WfError:
-            self._owed.append(give_back)
+            self._owed[claim] = give_back
         else:
+            self._owed.pop(claim, None)
             self._count(-1)
 
     def close(self) -> None:
@@ -96,9 +104,8 @@ class Owner:
                 if self._claims:
                     with self._database.writing(sync=False) as transaction:
                         self.renew(transaction)
-            owed, self._owed = self._owed, []
-            for give_back in owed:
-                self.release(give_back)
+            for claim, give_back in list(self._owed.items()):
+                self.release(claim, give_back)
 
 
 def bury(database: Database) -> None:

@@ -1,8 +1,8 @@
 """Going on with runs whose process is gone: which, and how often it is tried. How one run is taken over is `runs`."""
 
 import logging
-from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import NoReturn
 
 import anyio
@@ -11,7 +11,7 @@ from wf_artifacts.errors import RunBusy
 from wf_artifacts.runs.store import RunStore
 from wf_core.errors import WfError
 from wf_core.ids import RunId
-from wf_mcp.execution.abandoned import take_over_each
+from wf_mcp.execution.abandoned import Attempts, take_over_each
 from wf_mcp.execution.runs import RunDriver
 
 logger = logging.getLogger(__name__)
@@ -32,16 +32,15 @@ SHARE = 20
 
 async def keep_taking_over(runs: RunDriver, store: RunStore) -> NoReturn:
     """Take abandoned runs over, now and again, for as long as a server serves. What goes wrong is logged."""
-    attempts: Counter[RunId] = Counter()
+    attempts: Attempts[RunId] = Attempts(MOST_ATTEMPTS)
     await anyio.sleep(FIRST_LOOK_SECONDS)
     while True:
         try:
-            found = [run_id for run_id in await store.abandoned() if attempts[run_id] < MOST_ATTEMPTS]
+            found = await store.abandoned()
         except WfError as error:
             logger.warning("Abandoned runs cannot be looked for: %s", error)
         else:
-            attempts.update(found)
-            await take_over(runs, found)
+            await attempts.take_over(found, runs.torn, partial(take_over, runs))
         await anyio.sleep(LOOK_SECONDS)
 
 

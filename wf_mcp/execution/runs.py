@@ -27,6 +27,7 @@ from wf_core.runtime import Answer, Settlement, start
 from wf_core.runtime.inputs import Cancel, Doubt, Expire, Recover, Resume, Settle
 from wf_core.state import FINAL
 from wf_mcp.execution import pins
+from wf_mcp.execution.abandoned import is_of_store
 from wf_mcp.execution.advance import advance
 from wf_mcp.execution.changes import Changes
 from wf_mcp.execution.journal import Journal
@@ -72,6 +73,8 @@ class RunDriver:
         self._tasks = tasks
         self._random_bits = random_bits
         self._live: dict[RunId, LiveRun] = {}
+        self.torn: set[RunId] = set()
+        """Runs that this process let go because the store failed."""
         self.on_stop: Callable[[RunRecord, PinnedEnvironment], None] | None = None
         """Told of each run that has stopped here, once it is stored and free."""
         self._turns: WeakValueDictionary[RunId, anyio.Lock] = WeakValueDictionary()
@@ -342,6 +345,8 @@ class RunDriver:
         if self._live.get(live.run_id) is not live:
             return
         live.fault = fault
+        if is_of_store(fault):
+            self.torn.add(live.run_id)
         await live.journal.leave()
         del self._live[live.run_id]
         live.end()

@@ -5,14 +5,15 @@ Leases that run out and processes that come back are in the tests of runs and of
 
 import threading
 from collections.abc import Iterator
+from typing import NoReturn
 
 import pytest
 
 from tests.wf_artifacts.conftest import Open
 from tests.wf_artifacts.databases import run_sql
-from wf_artifacts.errors import NotFound, RunBusy, RunNotFound, StoreError
+from wf_artifacts.errors import NotFound, RunBusy, RunNotFound, StoreError, StoreFull
 from wf_artifacts.storage.connections import Row, WouldWait
-from wf_artifacts.storage.database import Database, Transaction
+from wf_artifacts.storage.database import DATABASE, Database, Transaction
 from wf_artifacts.storage.fences import FIRST_FENCE, FencedClaim, FencedRows
 from wf_artifacts.storage.owners import LEASE
 
@@ -85,6 +86,29 @@ async def test_a_claim_is_given_back_once(rows: Rows) -> None:
     async with rows.claim(RUN):
         await claim.release()
         assert rows.is_claimed(RUN)
+
+
+async def test_what_was_given_up_while_the_disk_was_full_is_free_for_its_owner(
+    rows: Rows, database: Database, open_database: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It could not be given back, and nobody is at it."""
+
+    def full(**_: object) -> NoReturn:
+        raise StoreFull(DATABASE, "no room")
+
+    others = Rows(open_database())
+    claim = rows.claim(RUN)
+    with monkeypatch.context() as patched:
+        patched.setattr(database, "writing", full)
+        await claim.release()
+    assert not rows.is_claimed(RUN)
+    async with rows.claim(RUN) as again:
+        with pytest.raises(Gone), rows.holding(claim):
+            pytest.fail("It was held.")
+        with rows.holding(again):
+            assert others.is_claimed(RUN)
+    assert not others.is_claimed(RUN)
+    others.owner.close()
 
 
 async def test_writes_under_one_claim_come_one_after_another(rows: Rows) -> None:

@@ -92,7 +92,7 @@ def test_a_claim_that_cannot_be_given_back_now_is_given_back_later(database: Dat
         next(attempts)(transaction)
 
     with owning(database, QUICK) as owner:
-        owner.release(attempt)
+        owner.release((1, 1), attempt)
         assert not done.is_set()
         assert done.wait(timeout=5)
 

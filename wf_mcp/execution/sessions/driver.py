@@ -22,6 +22,7 @@ from wf_core.errors import WfError
 from wf_core.ids import SessionId, is_session_id
 from wf_core.ids import session_id as new_session_id
 from wf_core.sessions import AgentSnapshot, Attachment, CallerPolicy, Parent
+from wf_mcp.execution.abandoned import is_of_store
 from wf_mcp.execution.changes import Changes
 from wf_mcp.execution.owned import ShuttingDown, owned
 from wf_mcp.execution.sessions import mail
@@ -65,6 +66,8 @@ class SessionDriver:
         """How the answer of a session is told to who waits for it, by its kind."""
         self.run_door: Callable[[str, str], Awaitable[None]] | None = None
         """Told the id of a run and a token that was delivered to."""
+        self.torn: set[SessionId] = set()
+        """Sessions that this process let go because the store failed."""
         self._tasks = tasks
         self._sessions = Sessions(means)
         self._live: dict[SessionId, LiveSession] = {}
@@ -343,6 +346,8 @@ class SessionDriver:
         if self._live.get(live.session_id) is not live:
             return
         live.fault = fault
+        if is_of_store(fault):
+            self.torn.add(live.session_id)
         held = live.held
         if fault is None:
             self._sessions.remember(held)

@@ -4,8 +4,8 @@ What is delivered through this process is taken at once, by `driver`; here it is
 """
 
 import logging
-from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 from typing import NoReturn
 
 import anyio
@@ -13,7 +13,7 @@ import anyio
 from wf_artifacts.errors import SessionBusy
 from wf_core.errors import WfError
 from wf_core.ids import SessionId
-from wf_mcp.execution.abandoned import take_over_each
+from wf_mcp.execution.abandoned import Attempts, take_over_each
 from wf_mcp.execution.sessions.driver import SessionDriver
 from wf_mcp.execution.sessions.going import tokens_of, waits
 
@@ -43,7 +43,7 @@ PAGE = 100
 async def keep_going(driver: SessionDriver) -> NoReturn:
     """Go on with sessions, now and again, for as long as a server serves. What goes wrong is logged."""
     driver.going.keeping = True
-    attempts: Counter[SessionId] = Counter()
+    attempts: Attempts[SessionId] = Attempts(MOST_ATTEMPTS)
     await anyio.sleep(FIRST_LOOK_SECONDS)
     around_at = anyio.current_time()
     looks = 0
@@ -54,7 +54,8 @@ async def keep_going(driver: SessionDriver) -> NoReturn:
                 around_at = began + LOOK_AROUND_SECONDS
                 await look_around(driver, thorough=looks % THOROUGH == 0)
                 looks += 1
-                await _take_over_some(driver, attempts)
+                found = await driver.means.sessions.abandoned()
+                await attempts.take_over(found, driver.torn, partial(take_over, driver))
             await look(driver)
         except WfError as error:
             logger.warning("Sessions cannot be looked for: %s", error)
@@ -113,9 +114,3 @@ async def take_over(driver: SessionDriver, session_ids: list[SessionId]) -> Mapp
     One that another process takes over meanwhile is not among them.
     """
     return await take_over_each("session", session_ids, driver.take_over, busy=SessionBusy)
-
-
-async def _take_over_some(driver: SessionDriver, attempts: Counter[SessionId]) -> None:
-    found = [one for one in await driver.means.sessions.abandoned() if attempts[one] < MOST_ATTEMPTS]
-    attempts.update(found)
-    await take_over(driver, found)

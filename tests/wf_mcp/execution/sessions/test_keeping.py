@@ -1,7 +1,7 @@
 """Going on with sessions that nobody asks for."""
 
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,9 @@ from tests.wf_mcp.execution.sessions.workplace import (
     told,
 )
 from tests.wf_mcp.scripted import Gate, ScriptedSource, opened
-from wf_artifacts.errors import StoreUnavailable
+from wf_artifacts.errors import StoreFull, StoreUnavailable
 from wf_artifacts.sessions.models import SessionRecord
+from wf_artifacts.sessions.store import SessionClaim
 from wf_artifacts.stores import Stores, open_stores
 from wf_core.ids import SessionId
 from wf_mcp.app import App
@@ -194,3 +195,36 @@ async def test_a_store_that_fails_for_one_of_five_keeps_it_for_the_next_time(
         assert await stores.sessions.abandoned() == [broken]
         assert await keeping.take_over(app.sessions, [broken]) == {}
         await until_answered(app, broken)
+
+
+@pytest.mark.parametrize("backend", ["file", "sqlite"])
+async def test_a_session_that_a_full_store_tore_from_its_process_goes_on_when_there_is_room(
+    tmp_path: Path, monkeypatch: Any, backend: str
+) -> None:
+    """However often it was tried meanwhile; nobody has to ask for it."""
+    monkeypatch.setattr(keeping, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(keeping, "LOOK_AROUND_SECONDS", 0.01)
+    monkeypatch.setattr(keeping, "FIRST_LOOK_SECONDS", 0.0)
+    stores = open_stores(tmp_path.as_uri() if backend == "file" else f"sqlite:///{tmp_path}/wf.db")
+    store, failed, tried = stores.sessions.store, 0, anyio.Event()
+
+    async def full(claim: SessionClaim, record: SessionRecord, events: Sequence[bytes] = (), **kept: bool) -> None:
+        nonlocal failed
+        if record.status == "running" and not failed:
+            return await store(claim, record, events, **kept)
+        failed += 1
+        if failed > 3 * keeping.MOST_ATTEMPTS:
+            tried.set()
+        raise StoreFull("sessions", "No space left on device")
+
+    async with stores, opened(ScriptedSource(), stores=stores) as app:
+        session = await started(app, agent(tmp_path, [saying("done")]), auto=True)
+        with monkeypatch.context() as patched:
+            patched.setattr(stores.sessions, "store", full)
+            async with kept(app):
+                with pytest.raises(StoreFull):
+                    await resumed(app, session)
+                with anyio.fail_after(10):
+                    await tried.wait()
+                patched.undo()
+                await until_answered(app, session)
