@@ -76,11 +76,11 @@ class ExitStatus(IntEnum):
     WAITING = 3
     """It waits for an answer."""
     BLOCKED = 4
-    """Blocked or unrunnable."""
+    """Blocked or unrunnable, or the store cannot be used: something around this program is to be put right first."""
     BUSY = 5
     """Another process is at it."""
     FAULT = 70
-    """Our fault, or that of the machine."""
+    """Our fault, or what is stored is damaged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,12 +166,13 @@ MEANINGS: Mapping[str, Meaning] = {
     "model_refused": Meaning(ExitStatus.FAILED, 502),
     "model_unavailable": Meaning(ExitStatus.FAILED, 503),
     "model_unusable": Meaning(ExitStatus.BLOCKED, 503),
-    # The machine or this program.
+    # The machine.
+    "store_unavailable": Meaning(ExitStatus.BLOCKED, 503),
+    "store_full": Meaning(ExitStatus.BLOCKED, 507),
+    # What is stored, or this program.
     "state_corrupt": _FAULT,
     "illegal_transition": _FAULT,
     "history_broken": _FAULT,
-    "store_unavailable": Meaning(ExitStatus.FAULT, 503),
-    "store_full": Meaning(ExitStatus.FAULT, 507),
     INTERNAL_ERROR: _FAULT,
 }
 

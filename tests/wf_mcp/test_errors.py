@@ -49,7 +49,8 @@ def test_busy_blocked_and_waiting_are_told_apart() -> None:
     assert meaning("run_blocked").exit_status is ExitStatus.BLOCKED
     assert meaning("person_required").exit_status is ExitStatus.WAITING
     assert meaning("run_not_found").exit_status is ExitStatus.USAGE
-    assert meaning("store_full").exit_status is ExitStatus.FAULT
+    for code in ("store_full", "store_unavailable", "source_unavailable"):
+        assert meaning(code).exit_status is ExitStatus.BLOCKED
 
 
 def test_a_code_that_a_capability_chose_is_its_failure() -> None:

@@ -94,7 +94,7 @@ def test_a_home_that_holds_a_part_of_a_copy_is_named_and_used_by_nobody(terminal
     assert ended.status == 4
     assert "part of a copy that came to no end" in ended.stdout
     assert "wf store copy" in ended.stdout
-    assert (refused.status, refused.json["error"]["code"]) == (70, "store_unavailable")
+    assert (refused.status, refused.json["error"]["code"]) == (4, "store_unavailable")
 
 
 def test_a_source_that_does_not_load_is_found(terminal: Terminal) -> None:
