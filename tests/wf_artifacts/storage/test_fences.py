@@ -23,6 +23,8 @@ RUN = "run_1"
 
 
 class Gone(StoreError):
+    code = "run_not_found"
+
     def __init__(self, identifier: str) -> None:
         super().__init__(f"{identifier} is gone")
 

@@ -93,6 +93,7 @@ class AgentsSource:
             if context.put_off:
                 raise CalleeGone(f"the session {session_id} of {AGENTS}.{capability}") from None
             await self._create(session_id, capability, prompt, context)
+            asked = True  # what has just begun was paused by nobody
         else:
             if record.status in {"answered", "failed"}:
                 return answer(await self._sessions.view(session_id))
