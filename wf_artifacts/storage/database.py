@@ -67,7 +67,7 @@ class Database(ABC):
 
     def reading(self) -> AbstractContextManager[Transaction]:
         """See the database as it is at one instant."""
-        return _Reading(self._connections, self._statements)
+        return _Open(self._connections, self._statements, None, writing=False, sync=False, at_once=False)
 
     def writing(self, *, sync: bool = True, at_once: bool = False) -> AbstractContextManager[Transaction]:
         """Change the database: all of it is done when the block ends, or nothing where it raises.
@@ -78,7 +78,7 @@ class Database(ABC):
             WouldWait: `at_once`, and that takes longer than the disk: somebody else is writing, or the database is not
                 on this machine.
         """
-        return _Writing(self._connections, self._statements, self._turn, sync=sync, at_once=at_once)
+        return _Open(self._connections, self._statements, self._turn, writing=True, sync=sync, at_once=at_once)
 
     def require_whole(self, connection: Connection) -> None:
         """Be sure that the database that was just connected to holds no part of a copy."""
@@ -121,7 +121,7 @@ class _Connections:
         self._changing = threading.Lock()
         self._closed = False
 
-    def begin(self, *, writing: bool, sync: bool = True, at_once: bool = False) -> Connection:
+    def begin(self, *, writing: bool, sync: bool, at_once: bool) -> Connection:
         """Begin a transaction. Connections that broke while nobody used them are passed over."""
         while (connection := self._take_idle()) is not None:
             try:
@@ -174,25 +174,8 @@ class _Connections:
             return self._idle.pop() if self._idle else None
 
 
-class _Reading(AbstractContextManager[Transaction]):
-    """A transaction that changes nothing."""
-
-    def __init__(self, connections: _Connections, statements: dict[str, Statement]) -> None:
-        self._connections = connections
-        self._statements = statements
-
-    def __enter__(self) -> Transaction:
-        self._connection = self._connections.begin(writing=False)
-        return Transaction(self._connection, self._statements)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        _end(self._connections, self._connection, failed=kind is not None)
-
-
-class _Writing(AbstractContextManager[Transaction]):
-    """A transaction that changes something. A class, for a run begins one with each of its steps."""
+class _Open(AbstractContextManager[Transaction]):
+    """A transaction. A class, for a run begins one with each of its steps."""
 
     def __init__(
         self,
@@ -200,12 +183,14 @@ class _Writing(AbstractContextManager[Transaction]):
         statements: dict[str, Statement],
         turn: "threading.Lock | None",
         *,
+        writing: bool,
         sync: bool,
         at_once: bool,
     ) -> None:
         self._connections = connections
         self._statements = statements
         self._turn = turn
+        self._writing = writing
         self._sync = sync
         self._at_once = at_once
 
@@ -213,7 +198,7 @@ class _Writing(AbstractContextManager[Transaction]):
         if self._turn is not None and not self._turn.acquire(blocking=not self._at_once):
             raise WouldWait
         try:
-            self._connection = self._connections.begin(writing=True, sync=self._sync, at_once=self._at_once)
+            self._connection = self._connections.begin(writing=self._writing, sync=self._sync, at_once=self._at_once)
         except BaseException:
             self._let_others()
             raise
@@ -223,24 +208,22 @@ class _Writing(AbstractContextManager[Transaction]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            _end(self._connections, self._connection, failed=kind is not None, changed=True)
+            if kind is None:
+                self._commit()
+            else:
+                self._connections.give_up(self._connection)
         finally:
             self._let_others()
+
+    def _commit(self) -> None:
+        try:
+            with step("commit", DATABASE) if self._writing else nullcontext():
+                self._connection.commit()
+        except BaseException:
+            self._connections.give_up(self._connection)
+            raise
+        self._connections.put_back(self._connection)
 
     def _let_others(self) -> None:
         if self._turn is not None:
             self._turn.release()
-
-
-def _end(connections: _Connections, connection: Connection, *, failed: bool, changed: bool = False) -> None:
-    """End a transaction: what it changed is there, or has come to nothing."""
-    if failed:
-        connections.give_up(connection)
-        return
-    try:
-        with step("commit", DATABASE) if changed else nullcontext():
-            connection.commit()
-    except BaseException:
-        connections.give_up(connection)
-        raise
-    connections.put_back(connection)
