@@ -28,7 +28,7 @@ from wf_artifacts.storage import atomic
 from wf_artifacts.storage.claims import Releasable
 from wf_artifacts.storage.findings import Fault, LostAndFound
 from wf_artifacts.storage.home import FileTreeStore, Home, in_home
-from wf_artifacts.storage.leftovers import remove_leftover
+from wf_artifacts.storage.leftovers import remove_leftover, whole
 from wf_artifacts.storage.locks import FileLock, try_lock
 from wf_artifacts.storage.pages import Page, collect, read_cursor
 from wf_artifacts.storage.threads import AT_ONCE_BYTES, Pace, finished
@@ -295,12 +295,8 @@ class FileTreeRuns(FileTreeStore):
 
     def _survey(self) -> Iterator[tuple[RunId, Found]]:
         """Look at every run. What a crash left is removed."""
-        for name in self.home.folders(self._runs):
-            if atomic.is_temporary(name):
-                with suppress(OSError):
-                    remove_leftover(self._runs / name, lock=LOCK)
-            elif is_id(name):
-                yield RunId(name), self._folder(RunId(name)).look()
+        for name in whole(self._runs, self.home.folders(self._runs), lock=LOCK):
+            yield RunId(name), self._folder(RunId(name)).look()
 
     def _earlier(self, record: RunRecord) -> RunRecord | None:
         """Give the run that a key stands for. None where it was never made, or is deleted."""

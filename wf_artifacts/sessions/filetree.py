@@ -30,7 +30,7 @@ from wf_artifacts.storage.claims import Releasable
 from wf_artifacts.storage.digests import bytes_digest
 from wf_artifacts.storage.findings import Fault, LostAndFound
 from wf_artifacts.storage.home import FileTreeStore, Home, in_home
-from wf_artifacts.storage.leftovers import remove_leftover
+from wf_artifacts.storage.leftovers import remove_leftover, whole
 from wf_artifacts.storage.locks import FileLock, try_lock
 from wf_artifacts.storage.pages import Page, collect, read_cursor
 from wf_core.errors import StateError
@@ -214,12 +214,8 @@ class FileTreeSessions(FileTreeStore):
 
     def _survey(self) -> Iterator[tuple[SessionId, Found]]:
         """Look at every session. What a crash left is removed."""
-        for name in self.home.folders(self._sessions):
-            if atomic.is_temporary(name):
-                with suppress(OSError):
-                    remove_leftover(self._sessions / name, lock=LOCK)
-            elif is_id(name):
-                yield SessionId(name), self._folder(SessionId(name)).look()
+        for name in whole(self._sessions, self.home.folders(self._sessions), lock=LOCK):
+            yield SessionId(name), self._folder(SessionId(name)).look()
 
     def _make_locked(self, folder: SessionFolder) -> FileLock:
         """Make the folder of a new session and lock it. A crash may have left one of its name.

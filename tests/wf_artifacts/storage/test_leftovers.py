@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from wf_artifacts.storage.leftovers import remove_leftover
+from wf_artifacts.storage.leftovers import remove_leftover, whole
 from wf_artifacts.storage.locks import try_lock
 
 
@@ -34,3 +34,11 @@ def test_what_somebody_holds_stays(left: Path) -> None:
 def test_what_is_not_there_needs_no_removal(tmp_path: Path) -> None:
     remove_leftover(tmp_path / ".one.tmp", lock="lock")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_of_a_folder_what_is_whole_is_given_and_what_is_left_removed(left: Path) -> None:
+    (left.parent / "one").mkdir()
+    (left.parent / "no id!").mkdir()
+    names = sorted(path.name for path in left.parent.iterdir())
+    assert list(whole(left.parent, names, lock="lock")) == ["one"]
+    assert sorted(path.name for path in left.parent.iterdir()) == ["no id!", "one"]
