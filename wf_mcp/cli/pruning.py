@@ -47,6 +47,12 @@ OlderThan: Final = typer.Option("--older-than", metavar="AGE", parser=age, help=
 DryRun: Final = typer.Option("--dry-run", help="Say what would be deleted, and delete nothing.")
 
 
+def with_count(rows: RenderableType, count: int, *, dry_run: bool) -> RenderableType:
+    """Say below the rows how many they are, if there are any."""
+    done = "would be deleted" if dry_run else "deleted"
+    return Group(rows, Text(f"{count} {done}", style="bold")) if count else rows
+
+
 def prune(
     context: typer.Context,
     older_than: Annotated[timedelta, OlderThan],
@@ -79,7 +85,4 @@ def _render(found: PrunedRuns) -> RenderableType:
         ((run.run_id, status(run.status), run.deployment_id, when(run.updated_at)) for run in found.runs),
         empty=f"No run ended before {found.ended_before}.",
     )
-    if not found.runs:
-        return rows
-    done = "would be deleted" if found.dry_run else "deleted"
-    return Group(rows, Text(f"{len(found.runs)} {done}", style="bold"))
+    return with_count(rows, len(found.runs), dry_run=found.dry_run)

@@ -4,15 +4,14 @@ from datetime import timedelta
 from typing import Annotated, get_args
 
 import typer
-from rich.console import Group, RenderableType
-from rich.text import Text
+from rich.console import RenderableType
 
 from wf_artifacts.sessions.models import SessionStatus
 from wf_artifacts.sessions.rules import ENDED
 from wf_mcp.app import App
 from wf_mcp.cli.operate import operate, ticker
 from wf_mcp.cli.output import AsJson, show, status, table, when
-from wf_mcp.cli.pruning import DryRun, OlderThan, chosen
+from wf_mcp.cli.pruning import DryRun, OlderThan, chosen, with_count
 from wf_mcp.operations.caller import LOCAL_PERSON
 from wf_mcp.operations.session_pruning import PrunedSessions, prune_sessions
 
@@ -49,7 +48,4 @@ def _render(found: PrunedSessions) -> RenderableType:
         ((one.session_id, status(one.status), one.agent, when(one.updated_at)) for one in found.sessions),
         empty=f"No session ended before {found.ended_before}.",
     )
-    if not found.sessions:
-        return rows
-    done = "would be deleted" if found.dry_run else "deleted"
-    return Group(rows, Text(f"{len(found.sessions)} {done}", style="bold"))
+    return with_count(rows, len(found.sessions), dry_run=found.dry_run)

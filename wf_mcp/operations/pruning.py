@@ -49,10 +49,7 @@ async def prune_runs(
     Raises:
         InvalidArgument: a status is one that a run can leave, or there is no such moment; nothing was deleted.
     """
-    if open_ones := sorted(set(statuses) - FINAL):
-        raise InvalidArgument(
-            f"A run that is {open_ones[0]} has not ended.", hint=f"Only {', '.join(sorted(FINAL))} runs are pruned."
-        )
+    require_ended("run", statuses, FINAL)
     before = moment_before(app, older_than)
     found: list[PrunedRun] = []
     async for record in prune(
@@ -74,6 +71,19 @@ async def prune_runs(
         if progress is not None:
             await progress(len(found), record.run_id)
     return PrunedRuns(ended_before=iso(before), dry_run=dry_run, runs=found)
+
+
+def require_ended(kind: str, statuses: Collection[str], ended: Collection[str]) -> None:
+    """Accept statuses of what is over; `kind` says what it is.
+
+    Raises:
+        InvalidArgument: one of them is not among those that are `ended`.
+    """
+    if open_ones := sorted(set(statuses).difference(ended)):
+        raise InvalidArgument(
+            f"A {kind} that is {open_ones[0]} has not ended.",
+            hint=f"Only {', '.join(sorted(ended))} {kind}s are pruned.",
+        )
 
 
 def moment_before(app: App, older_than: timedelta) -> datetime:

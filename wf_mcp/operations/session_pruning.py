@@ -9,12 +9,11 @@ from wf_artifacts.sessions.prune import prune
 from wf_artifacts.sessions.rules import ENDED
 from wf_core.times import iso
 from wf_mcp.app import App
-from wf_mcp.errors import InvalidArgument
 from wf_mcp.execution.callees.family import is_wanted
 from wf_mcp.execution.live import Progress
 from wf_mcp.operations.caller import LOCAL_MODEL, Caller
 from wf_mcp.operations.models import Answer
-from wf_mcp.operations.pruning import moment_before
+from wf_mcp.operations.pruning import moment_before, require_ended
 
 
 class PrunedSession(Answer):
@@ -51,11 +50,7 @@ async def prune_sessions(
     Raises:
         InvalidArgument: a status is one that a session has to leave, or there is no such moment; nothing was deleted.
     """
-    if open_ones := sorted(set(statuses) - ENDED):
-        raise InvalidArgument(
-            f"A session that is {open_ones[0]} has not ended.",
-            hint=f"Only {', '.join(sorted(ENDED))} sessions are pruned.",
-        )
+    require_ended("session", statuses, ENDED)
     before = moment_before(app, older_than)
     found: list[PrunedSession] = []
     async for record in prune(
