@@ -1,5 +1,6 @@
 """Sessions as a whole: whatever happens in whatever order, what a model sees is well-formed and replay is exact."""
 
+import gc
 import sys
 from types import FrameType
 from typing import Any, cast
@@ -299,11 +300,14 @@ def work_of(session: Session) -> tuple[int, int, int]:
         called += event in ("call", "c_call")
 
     before = sys.getprofile()
+    # What the collector finds, of other tests too, would be ended in here and counted with it.
+    gc.disable()
     sys.setprofile(count)
     try:
         read, written = one_round(session)
     finally:
         sys.setprofile(before)
+        gc.enable()
     return called, read, written
 
 
@@ -337,7 +341,7 @@ def test_a_transition_costs_the_same_after_a_thousand_turns() -> None:
     costs = [work_of(session) for _ in range(170)]
     assert len(session.turns) > 1000
     called, read, written = costs[1]
-    assert all(abs(one[0] - called) < 10 for one in costs[1:])  # the interpreter calls on its own at times
+    assert {one[0] for one in costs[1:]} == {called}
     assert {one[1] for one in costs[1:]} == {read}
     assert read < 60
     assert max(one[2] for one in costs) - written < 100  # ids get longer

@@ -26,6 +26,8 @@ class Place:
             StoreGone: it leads to something else, or nowhere.
             StoreUnavailable: the operating system does not say.
         """
+        # Other threads may find it meanwhile: what there was before one looks decides, not what there is afterwards.
+        before = self._found
         try:
             status = os.stat(self._path)  # noqa: PTH116  # a Path costs twice as much
         except (FileNotFoundError, NotADirectoryError):
@@ -34,8 +36,7 @@ class Place:
             raise refusal(self._document, error) from error
         else:
             found = (status.st_dev, status.st_ino)
-        if found == self._found:
-            return
-        if self._found is not None:
+        if before is None:
+            self._found = found or self._found
+        elif found != before:
             raise StoreGone(self._document)
-        self._found = found

@@ -1,5 +1,6 @@
 """What is still where it was is told from what was moved, removed or replaced."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,32 @@ def test_what_went_away_may_not_be_used_until_it_is_back(tmp_path: Path, becomes
         folder.unlink(missing_ok=True)
         away.rename(folder)
     place.require()
+
+
+@pytest.mark.parametrize("earlier", ["nothing", "something"])
+def test_what_another_thread_makes_while_one_looks_is_nobodys_loss(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, earlier: str
+) -> None:
+    """One that looked before there was anything is overtaken by one that makes it, and finds it, first."""
+    path = tmp_path / "room"
+    place = Place(path, "the room")
+    if earlier == "something":
+        path.mkdir()
+    look = os.stat
+
+    def overtaken(looked_at: str) -> os.stat_result:
+        monkeypatch.setattr(os, "stat", look)
+        try:
+            return look(looked_at)
+        finally:
+            path.mkdir(exist_ok=True)
+            place.require()
+
+    monkeypatch.setattr(os, "stat", overtaken)
+    place.require()
+    path.rename(tmp_path / "away")
+    with pytest.raises(StoreGone):
+        place.require()
 
 
 def test_what_cannot_be_looked_at_is_told(tmp_path: Path) -> None:
