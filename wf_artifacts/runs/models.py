@@ -8,6 +8,7 @@ from pydantic import Field
 
 from wf_artifacts.storage.documents import Format
 from wf_artifacts.storage.records import Array, Record, Time
+from wf_core.frozen import frozen
 from wf_core.ids import ArtifactId, DeploymentId, RunId
 from wf_core.state import RunStatus
 
@@ -55,7 +56,7 @@ class Checkpoint:
     created_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JournalRecord:
     """One input that a run was given since its latest checkpoint, and what it made of it."""
 

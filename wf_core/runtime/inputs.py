@@ -4,11 +4,11 @@
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from wf_core.errors import RunRefused, StateCorrupt
+from wf_core.frozen import frozen
 from wf_core.jsonvalue import JsonValue
 from wf_core.runtime import engine, recovery, settling
 from wf_core.runtime.program import Program
@@ -16,14 +16,14 @@ from wf_core.runtime.work import Answer, CallFailure, Ready, Settlement, Stopped
 from wf_core.state import RunState
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NextWork:
     """The driver asked what is next; steps were executed and attempts of calls began."""
 
     now: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Complete:
     """A call gave its result."""
 
@@ -33,7 +33,7 @@ class Complete:
     output: JsonValue
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fail:
     """An attempt of a call gave none."""
 
@@ -43,7 +43,7 @@ class Fail:
     jitter: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Resume:
     """Somebody answered a question."""
 
@@ -51,7 +51,7 @@ class Resume:
     answer: Answer
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cancel:
     """Somebody ended the run."""
 
@@ -59,14 +59,14 @@ class Cancel:
     reason: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recover:
     """Another process took the run over."""
 
     now: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PutOff:
     """A call that began waits now: nobody here can carry it out, or its callee goes on elsewhere."""
 
@@ -76,7 +76,7 @@ class PutOff:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Doubt:
     """The callee of a call that waits for it is not there any more: nobody knows what became of the call."""
 
@@ -85,7 +85,7 @@ class Doubt:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settle:
     """Somebody said what became of a call that waits, or that it may be made."""
 
@@ -94,7 +94,7 @@ class Settle:
     settlement: Settlement
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Expire:
     """The time has come of calls that wait."""
 

@@ -4,14 +4,14 @@
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 
+from wf_core.frozen import frozen
 from wf_core.runtime.program import LoopCode, Program
 from wf_core.state import Asking, Calling, Delayed, Frame, InChild, Layer, Lineage, Looping, Pending, Role, RunState
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Turn:
     """One transition of one run, at one moment."""
 

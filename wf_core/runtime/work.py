@@ -1,10 +1,11 @@
 """What passes between the kernel and its driver: what to do, and what came of it."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Literal
 
 from wf_core.calls.policy import AppliedPolicy
+from wf_core.frozen import frozen
 from wf_core.jsonvalue import JsonValue
 from wf_core.state import RunStatus, Speaker
 
@@ -12,7 +13,7 @@ DEFAULT_OUTCOME = "submitted"
 """The outcome of an answer that names none."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Invocation:
     """One attempt of a call that the driver has to make."""
 
@@ -34,7 +35,7 @@ class Invocation:
     """How it is to be carried out. None: as it comes."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Waiting:
     """Nothing to do until a call ends, or until the time comes."""
 
@@ -42,7 +43,7 @@ class Waiting:
     """When the run has to be asked again at the latest; None while only calls can move it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ready:
     """Make these calls, at the same time if there are several, then do as `then` says."""
 
@@ -51,14 +52,14 @@ class Ready:
     """None: ask again, there is more to do."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stopped:
     """The run goes on only by an answer (`interrupted`), or not at all."""
 
     status: RunStatus
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """What the outside says to an open question."""
 
@@ -72,7 +73,7 @@ class Answer:
     """Whether the channel is one that a model cannot use."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settlement:
     """What is said of a call that waits: that it gave this result, that it failed, or that it may be made (again)."""
 
@@ -84,7 +85,7 @@ class Settlement:
     by: Speaker = "person"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallFailure:
     """An attempt that gave no result."""
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import anyio
 
 from wf_core.errors import WfError
+from wf_core.frozen import frozen
 from wf_core.ids import RunId
 from wf_core.runtime import CallFailure
 from wf_core.runtime.inputs import Doubt, Expire, Resume, Settle
@@ -24,7 +25,7 @@ Progress = Callable[[int, str], Awaitable[None]]
 """Told how many steps have been executed, which grows from call to call, and what is under way."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallEnded:
     """A call in flight gave its result, failed, or waits now."""
 

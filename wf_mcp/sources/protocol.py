@@ -6,6 +6,7 @@ from typing import Literal, Protocol, Self
 
 from wf_artifacts.sources.models import Capability
 from wf_core.calls.capability import CallContext
+from wf_core.frozen import frozen
 from wf_core.jsonvalue import JsonValue
 from wf_mcp.sources.errors import (
     CALLEE_GONE,
@@ -39,7 +40,7 @@ class Diagnostic:
         return cls("warning" if error.code == "source_disabled" else "error", error.code, error.message, error.hint)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallResult:
     """What a capability answered: strict JSON without secrets, owned by the caller."""
 

@@ -17,7 +17,6 @@ Behind the lines there may be room for more (`room`).
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
@@ -31,6 +30,7 @@ from wf_artifacts.storage.checksums import sealed, unsealed
 from wf_artifacts.storage.documents import Format, corrupt
 from wf_artifacts.storage.records import Record
 from wf_core.errors import StateCorrupt
+from wf_core.frozen import frozen
 from wf_core.ids import RunId
 
 _LINE = re.compile(rb'\{"n":(\d+),"entries":(\d+),"steps":(\d+),(?:"safe":(\d+),)?(?="position":(\d+),)')
@@ -59,7 +59,7 @@ def _as_it_is(body: dict[str, Any]) -> dict[str, Any]:
 INPUTS_HEADER = Format("wf.run_inputs", 2, InputsHeader, upgrades={1: _as_it_is})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Progress:
     """How far a run is."""
 
@@ -69,7 +69,7 @@ class Progress:
     """Of the last input that the latest checkpoint lacks. None where it lacks none."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Inputs:
     """What a file says."""
 
