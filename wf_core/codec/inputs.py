@@ -58,8 +58,10 @@ def _input(given: Input) -> Json:
     match given:
         case NextWork():
             return {"kind": "next_work", "now": now}
-        case Complete(_, call_id, outcome, output):
-            return {"kind": "complete", "now": now, "call_id": call_id, "outcome": outcome, "output": output}
+        case Complete(_, call_id, outcome, output, goes_on):
+            told: Json = {"kind": "complete", "now": now, "call_id": call_id, "outcome": outcome, "output": output}
+            # Lines of earlier versions, and those of calls beside which others go on, are without it.
+            return {**told, "goes_on": True} if goes_on else told
         case Fail(_, call_id, failure, jitter):
             return {
                 "kind": "fail",
@@ -139,7 +141,10 @@ def _read_input(value: Any, where: str) -> Input:
             case "next_work":
                 return NextWork(now)
             case "complete":
-                return Complete(now, fields.of(str, "call_id"), fields.of(str, "outcome"), fields.any("output"))
+                goes_on = fields.has("goes_on") and fields.of(bool, "goes_on")
+                return Complete(
+                    now, fields.of(str, "call_id"), fields.of(str, "outcome"), fields.any("output"), goes_on
+                )
             case "fail":
                 return _read_fail(fields, now)
             case "resume":

@@ -31,6 +31,8 @@ class Complete:
     call_id: str
     outcome: str
     output: JsonValue
+    goes_on: bool = False
+    """The driver asks at once what is next, as `NextWork` does."""
 
 
 @frozen
@@ -105,7 +107,7 @@ Input = NextWork | Complete | Fail | Resume | Cancel | Recover | PutOff | Doubt 
 
 
 def apply(program: Program, run: RunState, given: Input) -> Ready | Waiting | Stopped | None:
-    """Make the transition that an input names; only NextWork has an answer.
+    """Make the transition that an input names; only one that asks what is next has an answer.
 
     Raises:
         RunRefused: the input is not taken; the run is as it was.
@@ -140,8 +142,10 @@ def _apply(program: Program, run: RunState, given: Input) -> Ready | Waiting | S
     match given:
         case NextWork(now):
             return engine.next_work(program, run, now=now)
-        case Complete(now, call_id, outcome, output):
+        case Complete(now, call_id, outcome, output, goes_on):
             engine.complete(program, run, call_id, outcome=outcome, output=output, now=now)
+            if goes_on:
+                return engine.next_work(program, run, now=now)
         case Fail(now, call_id, failure, jitter):
             engine.fail(program, run, call_id, failure, now=now, jitter=jitter)
         case Resume(now, answer):

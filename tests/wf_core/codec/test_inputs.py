@@ -33,6 +33,7 @@ ODD: Any = [10**30, 2**64, 1.0, -0.0, 1e300, "é𝄞\u0000\u2028", None, True, {
 INPUTS: dict[str, Input] = {
     "next_work": NextWork(LATER),
     "complete": Complete(NOW, "c1", "ok", ODD),
+    "complete and go on": Complete(NOW, "c1", "no", {}, goes_on=True),
     "fail": Fail(NOW, "c2", CallFailure("timeout", "late", executed=False, details={"odd": ODD}), 0.25),
     "resume": Resume(NOW, Answer(ODD, "no", "int_1", channel="cli", principal="ada", person=True)),
     "resume the only one": Resume(NOW, Answer({})),
@@ -129,8 +130,9 @@ def test_a_field_too_many_or_too_few_is_refused_in_every_record(name: str) -> No
         record = document
         for key in place:
             record = record[key]
-        # Who settled a call is left out where it was a person, as in lines of before.
-        fewer = [{k: v for k, v in record.items() if k != key} for key in record if key != "by"]
+        # Who settled a call is left out where it was a person, and that the driver goes on where it did not, as in
+        # lines of before.
+        fewer = [{k: v for k, v in record.items() if k != key} for key in record if key not in ("by", "goes_on")]
         for damaged in ({**record, "extra": 1}, *fewer):
             data = json.dumps(damaged).encode() if not place else changed(name, place, lambda _, now=damaged: now)
             assert not accepted(data)

@@ -1,6 +1,7 @@
 """The inputs of a run as records: a run is its latest checkpoint and the inputs since."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from random import Random
 from typing import Any
@@ -155,6 +156,33 @@ def test_a_checkpoint_taken_anywhere_and_the_journal_after_it_are_the_run(
         apply(drive.program, run, given_then)
         assert run.take_trace() == trace
         assert dump_run(run) == state
+
+
+@EXAMPLES
+@given(plans(), INPUTS, SEEDS, TROUBLE, SEEDS, policies())
+def test_a_result_with_which_the_driver_goes_on_is_the_result_and_the_question_what_is_next(
+    document: Json, start: Any, seed: int, trouble: int, order: int, policy: Json
+) -> None:
+    drive = begin(document, start, contracts=CONTRACTS, policy=policy)
+    run = load_run(dump_run(drive.run))
+    Outside(drive, Behaviour(seed, trouble), puts_off=True).play(Random(order), crashes=0.1)
+    entries: list[bytes] = []
+    told = [one for _, one, _ in drive.journal]
+    while told:
+        first, following = told.pop(0), told[:1]
+        if isinstance(first, Complete) and following == [NextWork(first.now)]:
+            first = replace(first, goes_on=bool(told.pop(0)))
+        apply(drive.program, run, first)
+        entries += run.take_trace()
+    run.position = drive.run.position
+    assert dump_run(run) == dump_run(drive.run)
+    assert entries == drive.raw_trace
+
+
+def test_one_that_goes_on_says_what_is_next() -> None:
+    drive = begin(plan({"say": node()}))
+    drive.look()
+    assert apply(drive.program, drive.run, Complete(drive.now, "c1", "ok", {}, goes_on=True)) == Stopped("completed")
 
 
 @EXAMPLES
