@@ -12,7 +12,7 @@ import anyio.lowlevel
 from anyio.abc import TaskGroup
 
 from wf_core.errors import RunRefused
-from wf_core.runtime import CallFailure, Invocation, Ready, Waiting
+from wf_core.runtime import CallFailure, Invocation, Ready, Stopped, Waiting
 from wf_core.runtime.inputs import Cancel, Complete, Fail, NextWork, PutOff
 from wf_mcp.execution.calls.isolated import NO_RUNNER
 from wf_mcp.execution.carrying import cannot_carry_out, carry_out
@@ -24,6 +24,8 @@ from wf_mcp.sources.protocol import CallResult
 
 CALLS_WITHOUT_PAUSE = 16
 """Calls that one task makes itself, each of which may end at once, before it lets others have their turn."""
+
+Work = Ready | Waiting | Stopped | None
 
 _UNTIL_SOMETHING_HAPPENS = Waiting(None)
 
@@ -88,16 +90,14 @@ class _Advancing:
         while True:
             if waiting is not None:
                 await self._take(await self._events(waiting))
-            work = self._journal.apply(NextWork(self._means.clock.now()))
-            self._stop_unwanted()
-            if self._has_policy and isinstance(work, Ready):
-                work = self._put_off(work)
+            work = self._next(NextWork(self._means.clock.now()))
+            while (call := self._alone(work)) is not None:
+                await self._store_beginning(call)
+                ended = await self._make_own(call, own)
+                if ended is None:
+                    return False
+                work = await self._after_own(ended)
             match work:
-                case Ready((call,), Waiting(None)) if not self._scopes and self._live.is_quiet:
-                    await self._store_beginning(call)
-                    if not await self._make_own(call, own):
-                        return False
-                    waiting = None
                 case Ready(calls, waiting):
                     await self._store_beginning(*calls)
                     self._begin(calls)
@@ -107,6 +107,22 @@ class _Advancing:
                     pass
                 case _:
                     return True
+
+    def _next(self, given: NextWork | Complete) -> Work:
+        """Give the run an input that asks what is next."""
+        work = self._journal.apply(given)
+        self._stop_unwanted()
+        if self._has_policy and isinstance(work, Ready):
+            return self._put_off(work)
+        return work
+
+    def _alone(self, work: Work) -> Invocation | None:
+        """Give the call to make if it is the only thing to do."""
+        match work:
+            case Ready((call,), Waiting(None)) if not self._scopes and self._live.is_quiet:
+                return call
+            case _:
+                return None
 
     def _put_off(self, work: Ready) -> Ready:
         """Let those calls wait that nobody here can carry out, before it is stored that they begin."""
@@ -123,7 +139,7 @@ class _Advancing:
 
     async def _store_beginning(self, *calls: Invocation) -> None:
         """Store that calls begin: before they do where one may not be repeated, else when it suits."""
-        if all(call.repeatable for call in calls):
+        if all([call.repeatable for call in calls]):  # noqa: C419  # a generator costs more than a list of one
             await self._journal.write_if_due()
         else:
             await self._journal.write(sync=True)
@@ -138,8 +154,8 @@ class _Advancing:
         with self._scopes[call.call_id]:
             self._live.post(CallEnded(call.call_id, await self._invoke(call)))
 
-    async def _make_own(self, call: Invocation, scope: anyio.CancelScope) -> bool:
-        """Make a call here, and give whether this task still drives."""
+    async def _make_own(self, call: Invocation, scope: anyio.CancelScope) -> CallEnded | None:
+        """Make a call here, and give how it ended if this task still drives."""
         own = self._own = _OwnCall(call.call_id)
         self._scopes[call.call_id] = scope
         self._live.report(call.step_id, call.capability)
@@ -149,13 +165,22 @@ class _Advancing:
         ended = CallEnded(call.call_id, await self._invoke(call))
         if own.handed_over:
             self._live.post(ended)
-            return False
+            return None
         self._own = None
-        self._end_call(ended)
+        return ended
+
+    async def _after_own(self, ended: CallEnded) -> Work:
+        """Tell the kernel how a call of this task ended, and give what is next."""
         self._own_calls += 1
-        if self._own_calls % CALLS_WITHOUT_PAUSE == 0:
-            await anyio.lowlevel.checkpoint()
-        return True
+        match ended:
+            case CallEnded(call_id, CallResult(outcome, output)) if self._own_calls % CALLS_WITHOUT_PAUSE:
+                del self._scopes[call_id]
+                return self._next(Complete(self._means.clock.now(), call_id, outcome, output, goes_on=True))
+            case _:
+                self._end_call(ended)
+                # Before a call begins, for whoever stops this task would leave that one in doubt.
+                await anyio.lowlevel.checkpoint()
+                return self._next(NextWork(self._means.clock.now()))
 
     async def _relieve(self, scope: anyio.CancelScope) -> None:
         """Take the driving over from a task that is held up by its own call while there is something else to do."""

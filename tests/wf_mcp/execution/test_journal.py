@@ -45,8 +45,8 @@ async def test_that_a_call_begins_which_may_not_be_repeated_is_on_disk_before_it
     async with opened(source, stores=kept) as app:
         handle = await start(app, CHAIN)
         assert await stopped(app, handle) == "completed"
-    begun, ended = "next_work", "complete"
-    assert seen == [[begun], [begun, ended, begun], [begun, ended, begun, ended, begun]]
+    begun, ended_and_next_begun = "next_work", "complete"
+    assert seen == [[begun], [begun, ended_and_next_begun], [begun, ended_and_next_begun, ended_and_next_begun]]
     assert store.reasons == ["create", "synced", "synced", "synced", "completed"]
 
 
