@@ -47,7 +47,7 @@ HEAD_OF_BEGUN = Head(
     record=BEGUN,
     checkpoint=NamedCheckpoint(sequence=1, reason="interrupted", digest="sha256:01", created_at=BEGUN.created_at),
     environment_digest="sha256:02",
-    segment=Segment(number=1, first=0, length=300),
+    segment=Segment(number=1, first=0, length=300, plain=1),
 )
 SESSION = SessionRecord.model_validate(
     {

@@ -91,5 +91,5 @@ class CachedResult(Record):
     created_at: Time
 
 
-WAITING = Format("wf.continuation", 1, Waiting)
-CACHED = Format("wf.cached_result", 1, CachedResult)
+WAITING = Format("wf.continuation", 2, Waiting, plain=1)
+CACHED = Format("wf.cached_result", 2, CachedResult, plain=1)

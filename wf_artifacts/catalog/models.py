@@ -50,5 +50,5 @@ class ArtifactListing(Record):
     """Every version that was not deleted, ascending."""
 
 
-ARTIFACT = Format("wf.artifact", 1, Artifact)
-DEPLOYMENT = Format("wf.deployment", 1, Deployment)
+ARTIFACT = Format("wf.artifact", 2, Artifact, plain=1)
+DEPLOYMENT = Format("wf.deployment", 2, Deployment, plain=1)

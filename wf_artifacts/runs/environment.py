@@ -64,4 +64,4 @@ class PinnedEnvironment(Record):
     """Logical `source.capability` -> what it means in this run."""
 
 
-ENVIRONMENT = Format("wf.run_environment", 1, PinnedEnvironment)
+ENVIRONMENT = Format("wf.run_environment", 2, PinnedEnvironment, plain=1)

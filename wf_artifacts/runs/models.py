@@ -70,4 +70,4 @@ class JournalRecord:
     """How many inputs the run was given, this one included."""
 
 
-RECORD = Format("wf.run_record", 1, RunRecord)
+RECORD = Format("wf.run_record", 2, RunRecord, plain=1)

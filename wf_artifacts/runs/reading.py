@@ -19,7 +19,7 @@ from wf_artifacts.storage.documents import Format, corrupt
 from wf_artifacts.storage.rows import blob, load
 from wf_core.ids import RunId, close_matches, is_id
 
-CHECKPOINT = Format("wf.run_checkpoint", 1, NamedCheckpoint)
+CHECKPOINT = Format("wf.run_checkpoint", 2, NamedCheckpoint, plain=1)
 
 
 def find(transaction: Transaction, name: str, run_id: RunId, *, principal: str | None = None) -> Row:

@@ -68,4 +68,4 @@ class StoredSession:
     """`record.position` of them, the oldest first: one JSON object each, without a newline."""
 
 
-SESSION_RECORD = Format("wf.session_record", 1, SessionRecord)
+SESSION_RECORD = Format("wf.session_record", 2, SessionRecord, plain=1)

@@ -1,7 +1,7 @@
 """How a record becomes a stored document and is read again.
 
-A document is `{"format": …, "version": …, "body": {…}}` in strict JSON (`wf_core.codec.envelope`). Whatever is wrong
-with one names the document as the caller knows it, never by a path of the host.
+A document is `{"format": …, "version": …, "body": {…, "crc32": …}}` in strict JSON (`wf_core.codec.envelope`). Whatever
+is wrong with one names the document as the caller knows it, never by a path of the host.
 """
 
 from collections.abc import Generator, Mapping
@@ -28,6 +28,8 @@ class Format(Generic[R]):
     record: type[R]
     upgrades: Mapping[int, Upgrade] = field(default_factory=dict[int, Upgrade])
     """Version n -> what makes a body of version n + 1 of it."""
+    plain: int = 0
+    """The last version whose documents have no checksum; 0 where every document has one."""
 
     def encode(self, record: R) -> bytes:
         """Write a record.
@@ -45,7 +47,9 @@ class Format(Generic[R]):
             FormatTooNew: a newer version wrote it.
         """
         with naming(document):
-            body = envelope.load(data, format=self.name, supported=self.version, upgrades=self.upgrades)
+            body = envelope.load(
+                data, format=self.name, supported=self.version, plain=self.plain, upgrades=self.upgrades
+            )
         try:
             record = self.record.model_validate(body)
         except ValidationError as error:

@@ -1,4 +1,4 @@
-"""The stored form of a run: format `wf.run`, version 3.
+"""The stored form of a run: format `wf.run`, version 4.
 
 What its body says is written in `writing` and read in `reading`.
 """
@@ -13,7 +13,9 @@ from wf_core.codec.writing import write_run
 from wf_core.state import RunState
 
 FORMAT: Final = "wf.run"
-VERSION: Final = 3
+VERSION: Final = 4
+_PLAIN: Final = 3
+"""The last version without a checksum."""
 
 
 def dump_run(run: RunState) -> bytes:
@@ -28,7 +30,7 @@ def load_run(data: bytes) -> RunState:
         StateCorrupt: damaged, or contradicting itself; the error says where.
         FormatTooNew: written by a newer version.
     """
-    run = read_run(envelope.load(data, format=FORMAT, supported=VERSION, upgrades=_UPGRADES))
+    run = read_run(envelope.load(data, format=FORMAT, supported=VERSION, plain=_PLAIN, upgrades=_UPGRADES))
     check_references(run)
     return run
 

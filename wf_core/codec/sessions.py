@@ -1,4 +1,4 @@
-"""The stored form of a session: a header, format `wf.session` version 2, and one line of JSON for each event.
+"""The stored form of a session: a header, format `wf.session` version 3, and one line of JSON for each event.
 
 A session that was replayed from its lines goes on as one that was not.
 """
@@ -17,7 +17,9 @@ from wf_core.sessions.forms import state_to_json
 from wf_core.sessions.models import CallerPolicy, Parent, Session, SessionHeader
 
 FORMAT = "wf.session"
-VERSION = 2
+VERSION = 3
+_PLAIN: Final = 2
+"""The last version without a checksum."""
 
 
 def dump_header(session: Session | SessionHeader) -> bytes:
@@ -32,7 +34,7 @@ def load_header(data: bytes) -> SessionHeader:
         StateCorrupt: damaged; the error says where.
         FormatTooNew: written by a newer version.
     """
-    body = envelope.load(data, format=FORMAT, supported=VERSION, upgrades=_UPGRADES)
+    body = envelope.load(data, format=FORMAT, supported=VERSION, plain=_PLAIN, upgrades=_UPGRADES)
     try:
         with Fields(body, "header") as fields:
             return SessionHeader(

@@ -107,7 +107,7 @@ async def test_what_is_whole_by_now_is_left_alone(database: Database, calls: Sql
 
 async def test_a_newer_call_is_left_to_the_version_that_wrote_it(database: Database, calls: SqlContinuations) -> None:
     stored = await calls.load(token(0), principal=None, now=NOW)
-    newer = WAITING.encode(stored).replace(b'"version":1', b'"version":99', 1)
+    newer = WAITING.encode(stored).replace(b'"version":2', b'"version":99', 1)
     run_sql(database, "UPDATE wf_continuations SET document = :newer WHERE token = :token", newer=newer, token=token(0))
     assert found(calls.faults, repair=True) == [(f"calls/{token(0)}", "newer")]
     assert found(calls.faults) == [(f"calls/{token(0)}", "newer")]

@@ -122,7 +122,7 @@ async def test_what_is_whole_by_now_is_left_alone(database: Database, catalog: S
 
 
 async def test_a_newer_artifact_is_left_to_the_version_that_wrote_it(database: Database, catalog: SqlCatalog) -> None:
-    newer = ARTIFACT.encode(await catalog.load_artifact(NOTES, 2)).replace(b'"version":1', b'"version":99', 1)
+    newer = ARTIFACT.encode(await catalog.load_artifact(NOTES, 2)).replace(b'"version":2', b'"version":99', 1)
     run_sql(database, "UPDATE wf_versions SET document = :newer WHERE version = 2", newer=newer)
     assert repair(catalog) == [("artifacts/notes/2", "newer")]
     assert rows(database, "SELECT document FROM wf_versions WHERE version = 2") == [(newer,)]

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.documents import resealed
 from tests.wf_artifacts.samples import artifact, environment
 from wf_artifacts.runs.environment import ENVIRONMENT
 from wf_core.calls.contract import Contract, Hints
@@ -34,11 +35,11 @@ def test_a_contract_that_is_not_whole_is_damage(change: dict[str, Any]) -> None:
     document = json.loads(ENVIRONMENT.encode(environment()))
     document["body"]["capabilities"]["files.read"]["contract"].update(change)
     with pytest.raises(StateCorrupt, match=r"body\.capabilities\.files\.read\.contract"):
-        ENVIRONMENT.decode(json.dumps(document).encode(), "environment")
+        ENVIRONMENT.decode(resealed(json.dumps(document).encode()), "environment")
 
 
 def test_a_contract_is_never_filled_up_with_what_is_assumed_today() -> None:
     document = json.loads(ENVIRONMENT.encode(environment()))
     del document["body"]["capabilities"]["files.read"]["contract"]["deferred"]
     with pytest.raises(StateCorrupt, match="deferred: Field required"):
-        ENVIRONMENT.decode(json.dumps(document).encode(), "environment")
+        ENVIRONMENT.decode(resealed(json.dumps(document).encode()), "environment")

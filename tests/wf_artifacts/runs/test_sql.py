@@ -95,7 +95,7 @@ class TestDamage:
 
     async def test_a_run_of_a_newer_version_is_told_as_such(self, database: Database, runs: SqlRuns) -> None:
         await start_and_release(runs, record())
-        newer = RECORD.encode(record()).replace(b'"version":1', b'"version":999', 1)
+        newer = RECORD.encode(record()).replace(b'"version":2', b'"version":999', 1)
         run_sql(database, "UPDATE wf_runs SET record = :newer", newer=newer)
         with pytest.raises(FormatTooNew):
             await runs.load(record().run_id)

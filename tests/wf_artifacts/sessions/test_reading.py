@@ -85,7 +85,7 @@ DOCUMENTS: list[tuple[bytes, type[StateError]]] = [
     (RECORD.replace(b'"waiting"', b'"answered"'), StateCorrupt),
     (RECORD.replace(b'"local"', b'"other"'), StateCorrupt),
     (SESSION_RECORD.encode(HEALTHY), StateCorrupt),
-    (RECORD.replace(b'"version":1', b'"version":2'), FormatTooNew),
+    (RECORD.replace(b'"version":2', b'"version":3'), FormatTooNew),
 ]
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.documents import resealed
 from wf_artifacts.storage.documents import Format, corrupt, naming
 from wf_artifacts.storage.records import Record
 from wf_core.errors import FormatTooNew, NotJson, StateCorrupt
@@ -16,10 +17,11 @@ class Thing(Record):
     value: Any = None
 
 
-THING = Format("wf.thing", 2, Thing, {1: lambda body: {"name": body["title"]}})
+THING = Format("wf.thing", 3, Thing, {1: lambda body: {"name": body["title"]}}, plain=2)
 
 
 def document(version: int = 2, **body: Any) -> bytes:
+    """A document without a checksum."""
     return json.dumps({"format": "wf.thing", "version": version, "body": body}).encode()
 
 
@@ -35,6 +37,7 @@ def test_what_is_no_json_is_not_written() -> None:
 
 def test_an_older_version_is_brought_up() -> None:
     assert THING.decode(document(1, title="x"), "things/x") == Thing(name="x")
+    assert THING.decode(document(2, name="x"), "things/x") == Thing(name="x")
 
 
 @pytest.mark.parametrize(
@@ -46,6 +49,9 @@ def test_an_older_version_is_brought_up() -> None:
         (document(name=1), "body.name: Input should be a valid string"),
         (document(name="x", count="3"), "body.count: Input should be a valid integer"),
         (document(name="x", count=True), "body.count: Input should be a valid integer"),
+        (resealed(document(3, name="x", more=1)), "body.more: Extra inputs are not permitted"),
+        (document(3, name="x"), "its checksum is missing"),
+        (resealed(document(3, name="x")).replace(b'"x"', b'"y"'), "it is not what was written"),
     ],
 )
 def test_damage_is_named_with_its_place(data: bytes, reason: str) -> None:
@@ -57,7 +63,7 @@ def test_damage_is_named_with_its_place(data: bytes, reason: str) -> None:
 
 def test_a_newer_version_is_named() -> None:
     with pytest.raises(FormatTooNew, match="stored document things/x was written by a newer version"):
-        THING.decode(document(3, name="x"), "things/x")
+        THING.decode(document(4, name="x"), "things/x")
 
 
 def test_naming_says_which_document_an_error_is_about() -> None:

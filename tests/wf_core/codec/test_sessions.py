@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from tests.documents import resealed
 from tests.wf_core.codec.conversation import everything, forked
 from tests.wf_core.conversations import start
 from wf_core.codec.sessions import dump_header, dump_session, load_header, replay
@@ -16,8 +17,9 @@ from wf_core.jsonvalue import dumps
 from wf_core.sessions import Session, SessionHeader, next_action
 
 GOLDEN = Path(__file__).parent / "golden"
-FILES = {"session_v2.jsonl": everything, "session_fork_v2.jsonl": forked}
-EARLIER = {"session_v1.jsonl": everything, "session_fork_v1.jsonl": forked}
+FILES = {"session_v3.jsonl": everything, "session_fork_v3.jsonl": forked}
+PLAIN = {"session_v2.jsonl": everything, "session_fork_v2.jsonl": forked}
+FIRST = {"session_v1.jsonl": everything, "session_fork_v1.jsonl": forked}
 
 FREE = frozenset(
     {"arguments", "content", "input_schema", "output_schema", "policy", "runner", "origin", "spec", "names"}
@@ -57,9 +59,16 @@ def test_a_stored_session_goes_on_as_one_that_was_not(name: str) -> None:
     assert again.position == len(lines)
 
 
-@pytest.mark.parametrize("name", EARLIER)
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_session_of_version_2_had_no_checksum(name: str) -> None:
+    header, *lines = golden(name)
+    assert json.loads(header)["version"] == 2
+    assert replay(header, lines) == PLAIN[name]()
+
+
+@pytest.mark.parametrize("name", FIRST)
 def test_a_session_of_version_1_had_no_policy_beside_its_own(name: str) -> None:
-    session = EARLIER[name]()
+    session = FIRST[name]()
     session.callers = ()
     header, *lines = golden(name)
     assert json.loads(header)["version"] == 1
@@ -67,15 +76,15 @@ def test_a_session_of_version_1_had_no_policy_beside_its_own(name: str) -> None:
 
 
 def test_names_in_the_policy_of_a_caller_are_texts() -> None:
-    document = json.loads(golden("session_v2.jsonl")[0])
+    document = json.loads(golden("session_v3.jsonl")[0])
     document["body"]["callers"][0]["names"]["ops.pay"] = 1
     with pytest.raises(StateCorrupt) as caught:
-        load_header(dumps(document))
+        load_header(resealed(dumps(document)))
     assert caught.value.details["where"] == "header.callers[0].names"
 
 
 def test_it_can_be_replayed_up_to_any_event() -> None:
-    header, *lines = golden("session_v2.jsonl")
+    header, *lines = golden("session_v3.jsonl")
     for length in range(1, len(lines) + 1):
         assert replay(load_header(header), lines[:length]).position == length
 
@@ -162,10 +171,11 @@ def test_damage_to_any_event_is_named_with_its_line(name: str) -> None:
 
 
 def test_damage_to_the_header_is_named() -> None:
-    document = json.loads(golden("session_v2.jsonl")[0])
+    document = json.loads(golden("session_v3.jsonl")[0])
+    del document["body"]["crc32"]
     for what, damage in damages(document["body"]):
         with pytest.raises(StateCorrupt) as caught:
-            load_header(dumps({**document, "body": json.loads(damage)}))
+            load_header(resealed(dumps({**document, "body": json.loads(damage)})))
         assert str(caught.value.details["where"]).startswith("header"), what
 
 
@@ -197,7 +207,7 @@ def test_a_line_that_is_no_event_is_named(line: bytes) -> None:
 
 def test_events_in_an_illegal_order_are_refused() -> None:
     """Leaving one out, or having it twice, is seen at the latest where the next one does not fit."""
-    header, *lines = golden("session_v2.jsonl")
+    header, *lines = golden("session_v3.jsonl")
     for number, line in enumerate(lines):
         kind = json.loads(line)["event"]
         if kind in ("said", "taken_over"):
@@ -212,9 +222,9 @@ def test_events_in_an_illegal_order_are_refused() -> None:
 
 
 def test_a_newer_format_is_left_to_a_newer_version() -> None:
-    document = json.loads(golden("session_v2.jsonl")[0])
+    document = json.loads(golden("session_v3.jsonl")[0])
     with pytest.raises(FormatTooNew):
-        replay(dumps({**document, "version": 3}), [])
+        replay(dumps({**document, "version": 4}), [])
 
 
 @pytest.mark.parametrize("header", [b"", b"{}", b'{"format":"wf.run","version":1,"body":{}}'])

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.documents import resealed
 from tests.wf_core.kernel import (
     LIST,
     Json,
@@ -253,7 +254,7 @@ def test_branches_of_one_item_hold_one_place_together() -> None:
 def test_a_stored_run_whose_branches_are_others_than_those_of_the_plan_is_refused() -> None:
     drive = begin(SAYS)
     drive.look()
-    stored = dump_run(drive.run).replace(b'["left","right"]', b'["left","wrong"]')
+    stored = resealed(dump_run(drive.run).replace(b'["left","right"]', b'["left","wrong"]'))
     drive.run = load_run(stored)
     with pytest.raises(StateCorrupt):
         drive.look()

@@ -3,6 +3,7 @@
 import json
 import shutil
 
+from tests.documents import resealed
 from tests.wf_mcp.cli.terminal import Terminal
 
 
@@ -113,7 +114,7 @@ def test_a_deployment_that_a_start_would_refuse_is_found(terminal: Terminal) -> 
     terminal.wf("deployments", "create", "parity", "parity", "--replace", "--call-policy", json.dumps(policy))
     assert terminal.wf("doctor").status == 0
     file = terminal.folder / "home" / "deployments" / "parity.json"
-    file.write_text(file.read_text(encoding="utf-8").replace("runSync", "runSinc"), encoding="utf-8")
+    file.write_bytes(resealed(file.read_bytes().replace(b"runSync", b"runSinc")))
 
     ended = terminal.wf("doctor", "--json")
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.documents import resealed
 from tests.wf_mcp.scripted import node, opened, plan
 from wf_artifacts.stores import open_stores
 from wf_mcp.app import App
@@ -33,7 +34,7 @@ async def test_a_deployment_is_judged_as_its_start_would(tmp_path: Path) -> None
         assert await refused(app) == [("deployment absent", ["source_not_found"])]
 
         file = tmp_path / "deployments" / "policy.json"
-        file.write_text(file.read_text().replace("runSync", "runSinc"))
+        file.write_bytes(resealed(file.read_bytes().replace(b"runSync", b"runSinc")))
         assert await refused(app) == [
             ("deployment absent", ["source_not_found"]),
             ("deployment policy", ["invalid_policy"]),

@@ -30,7 +30,7 @@ class Numbers(Record):
     """Every version up to this one is deleted, also where a crash left its file."""
 
 
-NUMBERS = Format("wf.artifact_numbers", 1, Numbers)
+NUMBERS = Format("wf.artifact_numbers", 2, Numbers, plain=1)
 
 NUMBERS_FILE: Final = "numbers.json"
 VERSION_FILE: Final = re.compile(r"(\d{6,})\.json")

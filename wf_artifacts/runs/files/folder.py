@@ -51,11 +51,20 @@ class Head(Record):
 
 def _with_segments(body: dict[str, Any]) -> dict[str, Any]:
     """Version 1 kept the whole trace in one file, and said how many bytes of it count."""
-    length = body.pop("journal_bytes")
+    length = body.pop("journal_bytes", None)
     return body | {"segment": {"number": 1, "first": 0, "length": length}}
 
 
-HEAD = Format("wf.run_head", 2, Head, upgrades={1: _with_segments})
+def _with_plain_segments(body: dict[str, Any]) -> dict[str, Any]:
+    """Version 2 knew no checksums of entries."""
+    match body.get("segment"):
+        case {"number": number, "length": length} as segment:
+            return body | {"segment": segment | {"plain": number if length else 0}}
+        case _:
+            return body
+
+
+HEAD = Format("wf.run_head", 3, Head, upgrades={1: _with_segments, 2: _with_plain_segments}, plain=2)
 
 
 class RunFolder:

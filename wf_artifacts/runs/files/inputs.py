@@ -26,9 +26,9 @@ from wf_artifacts.runs.files.lines import NumberedLines
 from wf_artifacts.runs.files.room import RoomyFile
 from wf_artifacts.runs.models import JournalRecord
 from wf_artifacts.runs.rules import journal_line, require_next_inputs, trace_of
-from wf_artifacts.storage.checksums import sealed, unsealed
 from wf_artifacts.storage.documents import Format, corrupt
 from wf_artifacts.storage.records import Record
+from wf_core.codec.checksums import sealed, unsealed
 from wf_core.errors import StateCorrupt
 from wf_core.frozen import frozen
 from wf_core.ids import RunId
@@ -56,7 +56,7 @@ def _as_it_is(body: dict[str, Any]) -> dict[str, Any]:
     return body
 
 
-INPUTS_HEADER = Format("wf.run_inputs", 2, InputsHeader, upgrades={1: _as_it_is})
+INPUTS_HEADER = Format("wf.run_inputs", 3, InputsHeader, upgrades={1: _as_it_is}, plain=2)
 
 
 @frozen

@@ -29,7 +29,7 @@ class Key(Record):
     run_id: RunId
 
 
-KEY = Format("wf.idempotency_key", 1, Key)
+KEY = Format("wf.idempotency_key", 2, Key, plain=1)
 
 _LOCK = ".lock"
 

@@ -2,9 +2,14 @@
 
     journal/000001.jsonl, journal/000002.jsonl …
 
-The first line of a segment says whose it is and which entry it begins with. Each other line is `{"n":12,"trace":{…}}`,
-where n counts the entries before. A segment that is long enough is never touched again. How much of the last one counts
-is for run.json to say: what lies beyond was never committed. Entries that no checkpoint has taken in are in `inputs`.
+The first line of a segment says whose it is and which entry it begins with. Each other line is an entry:
+
+    {"n":12,"trace":{…},"crc32":3421780262}
+
+n counts the entries before. A segment that is long enough is never touched again. How much of the last one counts is
+for run.json to say: what lies beyond was never committed. Entries that no checkpoint has taken in are in `inputs`.
+
+Lines of segments that earlier versions began have no checksum. Such a segment is followed by another.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -15,11 +20,12 @@ from typing import Any, BinaryIO, Final, NamedTuple
 from pydantic import Field
 
 from wf_artifacts.runs.files.lines import NumberedLines
-from wf_artifacts.storage import atomic
+from wf_artifacts.storage.atomic import Writing
 from wf_artifacts.storage.documents import Format, corrupt
 from wf_artifacts.storage.reading import open_document
 from wf_artifacts.storage.records import Record
 from wf_core import jsonvalue
+from wf_core.codec.checksums import sealed, unsealed
 from wf_core.errors import NotJson, StateError
 from wf_core.ids import RunId
 
@@ -37,10 +43,11 @@ class SegmentHeader(Record):
 
 SEGMENT_HEADER = Format(
     "wf.run_journal",
-    2,
+    3,
     SegmentHeader,
     # Version 1 knew one segment alone.
     upgrades={1: lambda body: {**body, "first": 0}},
+    plain=2,
 )
 
 
@@ -52,6 +59,8 @@ class Segment(Record):
     """The number of its first entry."""
     length: int = Field(ge=0)
     """How many of its bytes count. 0 where the trace has no entry yet; then the file need not be there."""
+    plain: int = Field(default=0, ge=0)
+    """How many segments of the trace, the first, hold entries without checksums."""
 
 
 NO_TRACE: Final = Segment(number=1, first=0, length=0)
@@ -65,15 +74,12 @@ class Piece(NamedTuple):
     data: bytes
 
 
-def write(folder: Path, pieces: Sequence[Piece]) -> None:
-    """Write pieces into the segments in the folder of the journal."""
-    begun = False
-    for piece in pieces:
-        at = piece.segment.length - len(piece.data)
-        atomic.append_to_file(segment_path(folder, piece.segment.number), piece.data, at=at)
-        begun = begun or not at
-    if begun:
-        atomic.sync_folder(folder)
+def writings(folder: Path, pieces: Sequence[Piece]) -> list[Writing]:
+    """Give what is to be written to bring pieces into the segments in the folder of the journal."""
+    return [
+        Writing(segment_path(folder, piece.segment.number), piece.data, piece.segment.length - len(piece.data))
+        for piece in pieces
+    ]
 
 
 def segment_path(folder: Path, number: int) -> Path:
@@ -86,18 +92,18 @@ def pieces(last: Segment, run_id: RunId, count: int, entries: Sequence[bytes]) -
     segment, first, length = last.number, last.first, last.length
     data = bytearray()
     for number, entry in enumerate(entries, count):
-        if length >= SEGMENT_BYTES:
+        if length >= SEGMENT_BYTES or segment <= last.plain:
             if data:
-                yield Piece(Segment(number=segment, first=first, length=length), bytes(data))
+                yield Piece(Segment(number=segment, first=first, length=length, plain=last.plain), bytes(data))
             segment, first, length = segment + 1, number, 0
             data.clear()
-        line = b'{"n":%d,"trace":%b}\n' % (number, entry)
+        line = sealed(_beginning(number) + entry) + b"\n"
         if length == 0:
             line = SEGMENT_HEADER.encode(SegmentHeader(run_id=run_id, first=first)) + b"\n" + line
         data += line
         length += len(line)
     if data:
-        yield Piece(Segment(number=segment, first=first, length=length), bytes(data))
+        yield Piece(Segment(number=segment, first=first, length=length, plain=last.plain), bytes(data))
 
 
 class Trace:
@@ -163,7 +169,7 @@ class Trace:
                 line = lines.next()
                 if not line and number > numbers.start:
                     return
-                yield _entry(line, number, document)
+                yield self._entry(segment, line, number, document)
 
     def _ends(self, segment: int) -> tuple[int, int]:
         """Read a whole segment, and give the number of its first entry and that of the one behind its last."""
@@ -171,7 +177,7 @@ class Trace:
             first = number = self._header(file, segment).first
         with self._open(segment) as (lines, document):
             while line := lines.next():
-                _entry(line, number, document)
+                self._entry(segment, line, number, document)
                 number += 1
         return first, number
 
@@ -196,10 +202,19 @@ class Trace:
         """Read the first line of a segment."""
         file.seek(0)
         document = self._name(segment_path(self._folder, segment))
-        header = SEGMENT_HEADER.decode(file.readline(), document)
+        header = SEGMENT_HEADER.decode(file.readline().removesuffix(b"\n"), document)
         if header.run_id != self._run_id:
             raise corrupt(document, f"it belongs to {header.run_id}")
         return header
+
+    def _entry(self, segment: int, line: bytes, number: int, document: str) -> dict[str, Any]:
+        if segment > self._last.plain and unsealed(line, b"}\n") is None:
+            raise corrupt(document, f"the record of entry {number} is not what was written")
+        return _entry(line, number, document)
+
+
+def _beginning(number: int) -> bytes:
+    return b'{"n":%d,"trace":' % number
 
 
 def _entry(line: bytes, number: int, document: str) -> dict[str, Any]:

@@ -9,8 +9,8 @@ as they are where others follow.
 from collections.abc import Sequence
 
 from wf_artifacts.sessions.rules import is_event
-from wf_artifacts.storage.checksums import sealed, unsealed
 from wf_artifacts.storage.documents import corrupt
+from wf_core.codec.checksums import sealed, unsealed
 
 
 def event_lines(events: Sequence[bytes], *, since: int) -> bytes:

@@ -51,10 +51,10 @@ class SessionHead(Record):
 
 def _without_checksums(body: dict[str, Any]) -> dict[str, Any]:
     """Take what version 1 said: the events that it counts have no checksums."""
-    return body | {"plain_bytes": body["events_bytes"]}
+    return body | {"plain_bytes": body.get("events_bytes")}
 
 
-SESSION_HEAD = Format("wf.session_head", 2, SessionHead, upgrades={1: _without_checksums})
+SESSION_HEAD = Format("wf.session_head", 3, SessionHead, upgrades={1: _without_checksums}, plain=2)
 
 
 class SessionFolder:

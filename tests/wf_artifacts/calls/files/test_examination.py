@@ -141,7 +141,7 @@ async def test_what_does_not_belong_there_is_taken_away(home: Path, stores: Stor
 
 async def test_a_newer_call_is_left_to_the_version_that_wrote_it(home: Path, stores: Stores, tree: CallsTree) -> None:
     path = tree.path(token(0))
-    path.write_bytes(path.read_bytes().replace(b'"version":1', b'"version":99', 1))
+    path.write_bytes(path.read_bytes().replace(b'"version":2', b'"version":99', 1))
     before = path.read_bytes()
     assert await found(stores, repair=True) == {name(home, path): "newer"}
     assert path.read_bytes() == before
@@ -165,6 +165,6 @@ async def test_results_that_cannot_be_read_are_pruned_and_newer_ones_are_not(hom
     await stores.cache.put("newer", 2, now=NOW)
     tree.path(key_digest("key")).write_bytes(b"")
     path = tree.path(key_digest("newer"))
-    path.write_bytes(path.read_bytes().replace(b'"version":1', b'"version":99', 1))
+    path.write_bytes(path.read_bytes().replace(b'"version":2', b'"version":99', 1))
     assert await stores.cache.prune(NOW) == 1
     assert path.exists()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.documents import resealed
 from tests.wf_artifacts.samples import NOW, deployment, plan
 from wf_artifacts.storage.findings import Finding
 from wf_artifacts.stores import Stores, open_stores
@@ -54,7 +55,7 @@ async def test_a_damaged_version_is_taken_out_and_its_number_never_given_again(h
 
 async def test_a_version_whose_plan_was_exchanged_is_damaged(home: Path, stores: Stores) -> None:
     path = home / "artifacts" / "notes" / "000002.json"
-    path.write_bytes(path.read_bytes().replace(b'"name":"second"', b'"name":"others"'))
+    path.write_bytes(resealed(path.read_bytes().replace(b'"name":"second"', b'"name":"others"')))
     (finding,) = await found(stores)
     assert finding.problem == "It is damaged: its plan is not the one that was saved."
 
@@ -117,7 +118,7 @@ async def test_what_does_not_belong_into_the_catalog_is_taken_out(home: Path, st
 
 async def test_a_newer_artifact_is_left_to_the_version_that_wrote_it(home: Path, stores: Stores) -> None:
     path = home / "artifacts" / "notes" / "000002.json"
-    path.write_bytes(path.read_bytes().replace(b'"version":1', b'"version":99', 1))
+    path.write_bytes(path.read_bytes().replace(b'"version":2', b'"version":99', 1))
     before = path.read_bytes()
     assert await documents(stores, repair=True) == [("artifacts/notes/000002.json", "newer")]
     assert path.read_bytes() == before

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.documents import resealed
 from tests.wf_artifacts.samples import checkpoint, environment, following, new_run_id, record, trace
 from wf_artifacts.errors import RunNotFound
 from wf_artifacts.runs.store import RunStore
@@ -85,7 +86,7 @@ async def test_what_a_newer_version_wrote_is_told_as_such(home: Path, runs: RunS
     path.write_bytes(newer + path.read_bytes() if document.startswith("journal") else newer)
     with pytest.raises(FormatTooNew) as told:
         await read(runs, document)
-    supported = {"run.json": 2, "environment.json": 1, "checkpoints/000001.json": VERSION, "journal/000001.jsonl": 2}
+    supported = {"run.json": 3, "environment.json": 2, "checkpoints/000001.json": VERSION, "journal/000001.jsonl": 3}
     assert (told.value.found, told.value.supported) == (999, supported[document])
     assert f"runs/{DAMAGED}/{document}" in told.value.message
 
@@ -132,7 +133,7 @@ async def test_a_state_or_definition_that_was_exchanged_is_damage(home: Path, ru
     folder = home / "runs" / DAMAGED
     document = json.loads((folder / "environment.json").read_bytes())
     document["body"]["deployment"]["bindings"] = {"files": "elsewhere"}
-    (folder / "environment.json").write_text(json.dumps(document), encoding="utf-8")
+    (folder / "environment.json").write_bytes(resealed(json.dumps(document).encode()))
     with pytest.raises(StateCorrupt, match="not what the run was started with"):
         await runs.load_environment(DAMAGED)
 

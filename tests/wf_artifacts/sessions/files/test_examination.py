@@ -99,7 +99,7 @@ async def test_a_session_that_has_its_answer_stays(home: Path, stores: Stores) -
 
 async def test_one_of_a_newer_version_is_left_to_it(home: Path, stores: Stores) -> None:
     path = home / "sessions" / OPEN.session_id / "session.json"
-    path.write_bytes(path.read_bytes().replace(b'"version":2', b'"version":3'))
+    path.write_bytes(path.read_bytes().replace(b'"version":3', b'"version":4'))
     (finding,) = await found(stores, repair=True)
     assert (finding.kind, finding.repair) == ("newer", None)
     assert path.exists()
