@@ -18,7 +18,7 @@ from wf_artifacts.errors import ClaimLost, RunBusy, RunNotFound
 from wf_artifacts.runs.environment import PinnedEnvironment
 from wf_artifacts.runs.files.examination import RunsExamination
 from wf_artifacts.runs.files.folder import LOCK, Found, RunFolder
-from wf_artifacts.runs.files.holder import Holder, new_files
+from wf_artifacts.runs.files.holder import Holder, new_run
 from wf_artifacts.runs.files.index import RunIndex
 from wf_artifacts.runs.files.keys import Keys
 from wf_artifacts.runs.models import Checkpoint, JournalRecord, RunRecord
@@ -239,21 +239,20 @@ class FileTreeRuns(FileTreeStore):
         """Make the folder under a temporary name, and let it appear whole, already locked."""
         folder = self._folder(record.run_id)
         made = RunFolder(self.home, atomic.temporary(folder.path), record.run_id)
-        files = new_files(made, record, environment, checkpoint, trace)
+        head, files = new_run(made, record, environment, checkpoint, trace)
         with self._index.becoming(record), self.home.translated(folder.path):
             lock = self._make_locked(made)
             try:
                 for path in (made.journal, made.checkpoints):
                     atomic.new_folder(path)
-                for path, data in files.items():
-                    atomic.write_file(path, data)
+                atomic.write_files(files)
                 atomic.publish_folder(made.path, folder.path)
             except BaseException:
                 with suppress(OSError):
                     atomic.remove_folder(made.path, last=LOCK)
                 lock.release()
                 raise
-        claim = FileClaim(record.run_id, lock, Holder(folder, self._index.becoming))
+        claim = FileClaim(record.run_id, lock, Holder(folder, self._index.becoming, head))
         return Created(record, created=True, claim=claim)
 
     def _make_locked(self, folder: RunFolder) -> FileLock:

@@ -6,14 +6,17 @@ change is a step of `steps`.
 """
 
 import os
-from contextlib import suppress
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from wf_artifacts.storage.steps import is_observed, step, step_in_halves
 
 CAN_SYNC_DATA: Final = hasattr(os, "fdatasync")
 """Whether what a file holds can be brought to disk without what is kept about it (not on macOS)."""
+
+_CAN_BEGIN: Final = hasattr(os, "posix_fadvise")
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
@@ -66,14 +69,34 @@ def sync_data(descriptor: int, path: Path) -> None:
         os.fdatasync(descriptor)
 
 
+class Writing(NamedTuple):
+    """What is to be written to a file, which is made where it is missing."""
+
+    path: Path
+    data: bytes
+    at: int = 0
+    """At which byte, in the place of whatever stands there and behind. Nobody reads that."""
+
+
 def write_file(path: Path, data: bytes) -> None:
     """Write a file that nobody reads yet. Its name is on disk once its folder is synced."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, FILE_MODE)
-    try:
-        write_at(descriptor, path, data, at=0)
-        sync(descriptor, path)
-    finally:
-        os.close(descriptor)
+    write_files([Writing(path, data)])
+
+
+def write_files(writings: Sequence[Writing]) -> None:
+    """Write into files, in any order. The name of one that is new is on disk once its folder is synced."""
+    with ExitStack() as opened:
+        descriptors: list[int] = []
+        for path, data, at in writings:
+            descriptors.append(open_to_append(path, at=at))
+            opened.callback(os.close, descriptors[-1])
+            write_at(descriptors[-1], path, data, at=at)
+        if _CAN_BEGIN and len(writings) > 1:
+            # The system begins with all of them, so that waiting for the first is most of waiting for the others.
+            for descriptor in descriptors:
+                os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        for descriptor, writing in zip(descriptors, writings, strict=True):
+            sync(descriptor, writing.path)
 
 
 def replace_file(path: Path, data: bytes) -> None:
@@ -90,6 +113,13 @@ def replace_file(path: Path, data: bytes) -> None:
         with suppress(OSError):
             made.unlink()
         raise
+    sync_folder(path.parent)
+
+
+def put_in_place(path: Path) -> None:
+    """Give a file the content that was written under its temporary name, as `replace_file` does."""
+    with step("rename", path.name):
+        temporary(path).replace(path)
     sync_folder(path.parent)
 
 
@@ -114,12 +144,7 @@ def publish_file(made: Path, path: Path) -> None:
 
 def append_to_file(path: Path, data: bytes, *, at: int) -> None:
     """Write `data` at byte `at` of a file, in the place of whatever stood there and behind."""
-    descriptor = open_to_append(path, at=at)
-    try:
-        write_at(descriptor, path, data, at=at)
-        sync(descriptor, path)
-    finally:
-        os.close(descriptor)
+    write_files([Writing(path, data, at)])
 
 
 def open_to_append(path: Path, *, at: int) -> int:

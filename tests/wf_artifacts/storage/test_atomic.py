@@ -8,6 +8,7 @@ import pytest
 
 from tests.wf_artifacts.points import at_change, no_room
 from wf_artifacts.storage import atomic
+from wf_artifacts.storage.atomic import Writing
 from wf_artifacts.storage.steps import observed
 
 
@@ -67,6 +68,26 @@ def test_appending_takes_the_place_of_what_lay_beyond(tmp_path: Path) -> None:
     atomic.write_file(path, b"one\ntwo\nhalf of thr")
     atomic.append_to_file(path, b"three\n", at=8)
     assert path.read_bytes() == b"one\ntwo\nthree\n"
+
+
+def test_files_are_all_written_before_the_first_is_waited_for(tmp_path: Path) -> None:
+    """Then a journal of the file system is committed once for all."""
+    (tmp_path / "a").write_bytes(b"one\nhalf")
+    acts: list[tuple[str, str]] = []
+    with observed(lambda one: acts.append((one.act, one.what)) if one.moment == "before" else None):
+        atomic.write_files([Writing(tmp_path / "a", b"two\n", at=4), Writing(tmp_path / "b", b"new")])
+    assert acts == [("truncate", "a"), ("write", "a"), ("write", "b"), ("fsync", "a"), ("fsync", "b")]
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"a": b"one\ntwo\n", "b": b"new"}
+    assert mode(tmp_path / "b") == 0o600
+
+
+def test_what_was_written_under_the_temporary_name_takes_the_place_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(b"old")
+    atomic.write_file(atomic.temporary(path), b"new")
+    atomic.put_in_place(path)
+    assert path.read_bytes() == b"new"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_an_open_file_is_written_where_its_end_counts(tmp_path: Path) -> None:

@@ -3,11 +3,11 @@
 Where a change fails, what it wrote is removed again unless run.json already names it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
 from wf_artifacts.runs.checkpoints import named
 from wf_artifacts.runs.environment import ENVIRONMENT, PinnedEnvironment
@@ -17,6 +17,7 @@ from wf_artifacts.runs.files.inputs import NO_INPUTS, Inputs, InputsFile, Inputs
 from wf_artifacts.runs.models import Checkpoint, JournalRecord, RunRecord
 from wf_artifacts.runs.rules import require_next_state, trace_of
 from wf_artifacts.storage import atomic
+from wf_artifacts.storage.atomic import Writing
 from wf_artifacts.storage.digests import bytes_digest
 from wf_artifacts.storage.documents import corrupt
 from wf_core import jsonvalue
@@ -26,13 +27,20 @@ Announce = Callable[[RunRecord], AbstractContextManager[None]]
 """Held while the status of a run becomes that of a record."""
 
 
-def new_files(
+class NewRun(NamedTuple):
+    """A run that is to be made."""
+
+    head: Head
+    files: list[Writing]
+
+
+def new_run(
     folder: RunFolder,
     record: RunRecord,
     environment: PinnedEnvironment,
     checkpoint: Checkpoint,
     entries: Sequence[bytes],
-) -> Mapping[Path, bytes]:
+) -> NewRun:
     """Give every file of a new run.
 
     Raises:
@@ -46,12 +54,13 @@ def new_files(
         environment_digest=bytes_digest(pinned),
         segment=pieces[-1].segment if pieces else trace.NO_TRACE,
     )
-    return {
-        folder.head_path: HEAD.encode(head),
-        folder.environment_path: pinned,
-        folder.checkpoint_path(checkpoint.sequence): checkpoint.state,
-        **{trace.segment_path(folder.journal, piece.segment.number): piece.data for piece in pieces},
-    }
+    files = [
+        Writing(folder.head_path, HEAD.encode(head)),
+        Writing(folder.environment_path, pinned),
+        Writing(folder.checkpoint_path(checkpoint.sequence), checkpoint.state),
+        *trace.writings(folder.journal, pieces),
+    ]
+    return NewRun(head, files)
 
 
 @dataclass(slots=True)
@@ -65,10 +74,11 @@ class _State:
 class Holder:
     """A run whose lock is held, and how far it is."""
 
-    def __init__(self, folder: RunFolder, announce: Announce) -> None:
+    def __init__(self, folder: RunFolder, announce: Announce, head: Head | None = None) -> None:
+        """Of a run that was just made the `head` says how far it is."""
         self._folder = folder
         self._announce = announce
-        self._state: _State | None = None
+        self._state = None if head is None else self._at_checkpoint(head)
         """None before the first change, and after one that failed: only the files know then."""
 
     def tidy(self) -> None:
@@ -116,15 +126,19 @@ class Holder:
             environment_digest=earlier.environment_digest,
             segment=pieces[-1].segment if pieces else earlier.segment,
         )
-        data = HEAD.encode(head)
+        folder = self._folder
+        named_by_it = trace.writings(folder.journal, pieces)
+        if checkpoint is not None:
+            named_by_it.append(Writing(folder.checkpoint_path(checkpoint.sequence), checkpoint.state))
+        next_head = Writing(atomic.temporary(folder.head_path), HEAD.encode(head))
         changing = nullcontext() if record.status == earlier.record.status else self._announce(record)
-        with self._folder.home.translated(self._folder.path):
+        with folder.home.translated(folder.path):
             try:
-                trace.write(self._folder.journal, pieces)
-                if checkpoint is not None:
-                    atomic.replace_file(self._folder.checkpoint_path(checkpoint.sequence), checkpoint.state)
+                atomic.write_files([*named_by_it, next_head])
+                for changed in {one.path.parent for one in named_by_it if one.at == 0}:
+                    atomic.sync_folder(changed)
                 with changing:
-                    atomic.replace_file(self._folder.head_path, data)
+                    atomic.put_in_place(folder.head_path)
                     self._state = self._follow(state, head)
             except BaseException:
                 state.inputs.close()
@@ -156,16 +170,21 @@ class Holder:
     def _follow(self, state: _State, head: Head) -> _State:
         """Go on from `head`, which has just been stored."""
         folder, record, earlier = self._folder, head.record, state.head.checkpoint.sequence
-        progress = Progress(record.trace_count, record.steps_executed, state.inputs.progress.position)
         if record.checkpoint == earlier:
-            state.inputs.progress = progress
+            position = state.inputs.progress.position
+            state.inputs.progress = Progress(record.trace_count, record.steps_executed, position)
             return _State(head, state.inputs, [])
         state.inputs.close()
         with suppress(OSError):
             atomic.unlink(folder.checkpoint_path(earlier))
             if state.inputs.length:
                 atomic.unlink(folder.inputs_path(earlier))
-        return _State(head, self._inputs_file(head, NO_INPUTS, replace(progress, position=None)), [])
+        return self._at_checkpoint(head)
+
+    def _at_checkpoint(self, head: Head) -> _State:
+        """Go on from a checkpoint that has taken in every input."""
+        progress = Progress(head.record.trace_count, head.record.steps_executed, None)
+        return _State(head, self._inputs_file(head, NO_INPUTS, progress), [])
 
     def _inputs_file(self, head: Head, found: Inputs, progress: Progress) -> InputsFile:
         sequence = head.checkpoint.sequence

@@ -12,7 +12,7 @@ import pytest
 from tests.wf_artifacts.samples import checkpoint, environment, following, inputs, record, trace
 from wf_artifacts.runs.files import trace as segments
 from wf_artifacts.runs.files.folder import RunFolder
-from wf_artifacts.runs.files.holder import Holder, new_files
+from wf_artifacts.runs.files.holder import Holder, new_run
 from wf_artifacts.runs.models import RunRecord
 from wf_artifacts.storage import atomic
 from wf_artifacts.storage.home import Home
@@ -43,8 +43,8 @@ def folder(home: Path) -> RunFolder:
     folder = RunFolder(Home(home), home / "runs" / BEGUN.run_id, BEGUN.run_id)
     for path in (folder.journal, folder.checkpoints):
         path.mkdir(parents=True)
-    for path, data in new_files(folder, BEGUN, environment(), checkpoint(BEGUN), []).items():
-        path.write_bytes(data)
+    for one in new_run(folder, BEGUN, environment(), checkpoint(BEGUN), []).files:
+        one.path.write_bytes(one.data)
     return folder
 
 

@@ -7,6 +7,7 @@ import pytest
 from tests.wf_artifacts.samples import new_run_id
 from wf_artifacts.runs.files import trace
 from wf_artifacts.runs.files.trace import NO_TRACE, Segment, Trace
+from wf_artifacts.storage import atomic
 from wf_core.errors import StateCorrupt
 
 RUN = new_run_id()
@@ -20,7 +21,7 @@ def entry(number: int) -> bytes:
 def write(folder: Path, count: int, *, after: int = 0, last: Segment = NO_TRACE) -> Segment:
     """Write the entries that follow others, and give the last segment."""
     pieces = list(trace.pieces(last, RUN, after, [entry(number) for number in range(after, after + count)]))
-    trace.write(folder, pieces)
+    atomic.write_files(trace.writings(folder, pieces))
     return pieces[-1].segment
 
 
