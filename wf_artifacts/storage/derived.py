@@ -27,7 +27,8 @@ from wf_core.errors import StateCorrupt, WfError
 
 T = TypeVar("T")
 
-Statements = Sequence[tuple[str, Parameters]]
+Statement = tuple[str, Parameters]
+Statements = Sequence[Statement]
 
 _PATIENCE_SECONDS = 300
 """Making a large one anew takes tens of seconds; everybody else waits for it."""
@@ -59,25 +60,27 @@ class DerivedDatabase:
         """Give the rows that a statement asks for."""
         for _ in range(_ATTEMPTS):
             try:
-                return self._use(lambda connection: connection.run(text, parameters).rows)
+                return self._use(self._current(), lambda connection: connection.run(text, parameters).rows)
             except _Unusable as error:
                 self._make_anew(error.path)
         raise self._hopeless()
 
     @contextmanager
-    def changing(self, *, before: Statements, after: Statements) -> Generator[None]:
-        """Change what the file is derived from: `before` is on disk when that begins.
+    def changing(self, *, before: Statements, after: Statements, unless: Statement | None = None) -> Generator[None]:
+        """Change what the file is derived from: `before` is on disk when that begins, or `unless` gave a row.
 
         `after` is run when it is done, and left out where it fails; what it did may be lost with the machine.
         """
         for _ in range(_ATTEMPTS):
             lock = self._share()
             try:
-                unusable = self._try(before)
+                path = self._current()  # nobody makes another in its place now
+                unusable = self._try(path, before, unless)
                 if unusable is None:
                     yield
-                    with suppress(_Unusable, WfError, OSError):
-                        self._write(after, sync=False)
+                    if after:
+                        with suppress(_Unusable, WfError, OSError):
+                            self._write(path, after, sync=False)
                     return
             finally:
                 lock.release()
@@ -99,7 +102,7 @@ class DerivedDatabase:
     def settle(self, statements: Statements) -> None:
         """Bring rows up to date. Only while `alone`; what it did may be lost with the machine."""
         with suppress(_Unusable):
-            self._write(statements, sync=False)
+            self._write(self._current(), statements, sync=False)
 
     def make_anew(self) -> None:
         """Make another in its place, whatever it says."""
@@ -119,14 +122,15 @@ class DerivedDatabase:
             atomic.make_folder(self._folder)
             return share_lock(self._lock, patience_seconds=_PATIENCE_SECONDS)
 
-    def _try(self, statements: Statements) -> "_Unusable | None":
+    def _try(self, path: Path | None, statements: Statements, unless: Statement | None) -> "_Unusable | None":
         try:
-            self._write(statements, sync=True)
+            if unless is None or not self._use(path, lambda connection: connection.run(*unless).rows):
+                self._write(path, statements, sync=True)
         except _Unusable as error:
             return error
         return None
 
-    def _write(self, statements: Statements, *, sync: bool) -> None:
+    def _write(self, path: Path | None, statements: Statements, *, sync: bool) -> None:
         def work(connection: SqliteConnection) -> None:
             connection.begin(writing=True, sync=sync)
             try:
@@ -139,15 +143,14 @@ class DerivedDatabase:
                     connection.rollback()
                 raise
 
-        self._use(work)
+        self._use(path, work)
 
-    def _use(self, work: Callable[[SqliteConnection], T]) -> T:
+    def _use(self, path: Path | None, work: Callable[[SqliteConnection], T]) -> T:
         """Work with the file that counts.
 
         Raises:
             _Unusable: there is none, or it cannot be used.
         """
-        path = self._current()
         if path is None:
             raise _Unusable(None)
         with self._using:

@@ -1,9 +1,10 @@
 """Which records a list shows, without reading those that it does not show.
 
 The index only proposes: whoever lists records reads each one that it names, and decides by what that says. So it may
-name too many, never too few. A record is entered under its new status before it changes, and that is on disk; when the
-change is done, its older status is taken out, which may be lost. In between, and after a crash, it is *unsettled*: it
-stands under both, until `settle` looks at the record itself.
+name too many, never too few. Before a record changes it is marked *unsettled*, and that is on disk: it may be any then.
+When the change is done it stands under its new status alone, which may be lost. One that somebody goes on with will
+change again, so it stays unsettled, and need not be marked for that. Whoever lists meanwhile, or after a crash, has
+`settle` look at the record itself.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -15,7 +16,7 @@ from typing import Final, Generic, TypeVar, cast
 
 from wf_artifacts.errors import StoreError
 from wf_artifacts.storage.connections import Connection
-from wf_artifacts.storage.derived import DerivedDatabase, Statements
+from wf_artifacts.storage.derived import DerivedDatabase, Statement, Statements
 from wf_artifacts.storage.home import Home
 from wf_artifacts.storage.records import Record
 from wf_artifacts.storage.statements import Value
@@ -32,12 +33,14 @@ _FORGET: Final = "DELETE FROM {table} WHERE {key} = :{key}"
 _READABLE: Final = "DELETE FROM unreadable WHERE {key} = :{key}"
 _UNREADABLE: Final = "INSERT OR IGNORE INTO unreadable VALUES (:{key})"
 _UNSETTLED: Final = "SELECT {key} FROM unsettled"
-_IS_UNREADABLE: Final = "SELECT {key} FROM unreadable WHERE {key} = :{key}"
+_IS_UNSETTLED: Final = "SELECT {key} FROM unsettled WHERE {key} = :{key}"
+_MAY_BE_ANY: Final = """SELECT {key} FROM unreadable WHERE {key} = :{key}
+    UNION SELECT {key} FROM unsettled WHERE {key} = :{key}"""
 _IS_KNOWN: Final = """SELECT {key} FROM unreadable WHERE {key} = :{key}
-    UNION SELECT {key} FROM {table} WHERE {key} = :{key}"""
+    UNION SELECT {key} FROM unsettled WHERE {key} = :{key} UNION SELECT {key} FROM {table} WHERE {key} = :{key}"""
 _IS_ENTERED: Final = "SELECT {key} FROM {table} WHERE {same}"
-_NEWEST: Final = """SELECT {key} FROM {table}{known} UNION SELECT {key} FROM unreadable{unreadable}
-    ORDER BY {key} DESC LIMIT {batch}"""
+_NEWEST: Final = """SELECT {key} FROM {table}{known} UNION SELECT {key} FROM unreadable{any}
+    UNION SELECT {key} FROM unsettled{any} ORDER BY {key} DESC LIMIT {batch}"""
 _BATCH: Final = 64
 
 
@@ -51,6 +54,8 @@ class Listed(Generic[R]):
     """The field with the id. Ids sort by the time of creation."""
     filters: tuple[str, ...]
     """The fields that a list may be asked for. Only `status` ever changes."""
+    held: str
+    """The status of one that somebody goes on with."""
     version: int
     """Of what the index holds. Another one is made anew."""
 
@@ -70,10 +75,10 @@ class Listed(Generic[R]):
         ]
 
     def newest(self, filters: Iterable[str], place: Iterable[str]) -> str:
-        """Write the statement that lists the newest by these fields. One that cannot be read may be any."""
+        """Write the statement that lists the newest by these fields. One unreadable or unsettled may be any."""
         below = [f"{self.key} < :below" for _ in place]
         known = [*(f"{name} = :{name}" for name in filters), *below]
-        return self.write(_NEWEST, known=_where(known), unreadable=_where(below), batch=_BATCH)
+        return self.write(_NEWEST, known=_where(known), any=_where(below), batch=_BATCH)
 
     def write(self, statement: str, **more: object) -> str:
         """Write a statement for these records."""
@@ -111,9 +116,11 @@ class ListIndex(Generic[Id, R]):
         """Hold this while a record is made, or its status becomes that of `record`."""
         row = self._listed.row(record)
         identifier = cast("Id", row[self._listed.key])
+        key = self._key(identifier)
         return self._database.changing(
-            before=[(self._text(_UNSETTLE), self._key(identifier)), (self._text(_ENTER), row)],
-            after=self._settled(identifier, record),
+            before=[(self._text(_UNSETTLE), key), (self._text(_ENTER), row)],
+            after=() if row["status"] == self._listed.held else self._settled(identifier, record),
+            unless=(self._text(_IS_UNSETTLED), key),
         )
 
     def vanishing(self, identifier: Id) -> AbstractContextManager[None]:
@@ -139,20 +146,19 @@ class ListIndex(Generic[Id, R]):
 
         Nobody changes the status of a record, makes one or removes one while `look` is called.
         """
-        unsettled = self.unsettled()
-        if not unsettled:
-            return
-        with self._database.alone() as alone:
-            for identifier in unsettled if alone else ():
-                with suppress(StoreError):
-                    self._database.settle(self._settled(identifier, look(identifier)))
+        unsettled = sorted(self.unsettled())
+        for begin in range(0, len(unsettled), _BATCH):
+            # A batch at a time: whoever makes or changes a record waits meanwhile.
+            with self._database.alone() as alone, suppress(StoreError):
+                if alone:
+                    self._database.settle(self._looked_at(unsettled[begin : begin + _BATCH], look))
 
     def proposes(self, identifier: Id, found: R | WfError) -> bool:
         """Tell whether every list that a record may belong to, as it was found, names it."""
         is_record = isinstance(found, self._listed.record)
         if is_record and self._database.rows(self._text(_IS_ENTERED), self._listed.row(found)):
             return True
-        known = _IS_UNREADABLE if is_record else _IS_KNOWN
+        known = _MAY_BE_ANY if is_record else _IS_KNOWN
         return bool(self._database.rows(self._text(known), self._key(identifier)))
 
     def alone(self) -> AbstractContextManager[bool]:
@@ -175,6 +181,14 @@ class ListIndex(Generic[Id, R]):
         for identifier, found in self._survey():
             for text, parameters in self._settled(identifier, found):
                 connection.run(text, parameters)
+
+    def _looked_at(self, identifiers: Iterable[Id], look: Callable[[Id], R | WfError | None]) -> Statements:
+        """Give what enters records as they are. One that cannot be looked at is left out."""
+        statements: list[Statement] = []
+        for identifier in identifiers:
+            with suppress(StoreError):
+                statements += self._settled(identifier, look(identifier))
+        return statements
 
     def _settled(self, identifier: Id, found: R | WfError | None) -> Statements:
         """Give what enters a record as it was found."""

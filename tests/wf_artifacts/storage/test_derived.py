@@ -10,7 +10,7 @@ import pytest
 from tests.wf_artifacts.points import at_change
 from wf_artifacts.errors import StoreUnavailable
 from wf_artifacts.storage.connections import Connection
-from wf_artifacts.storage.derived import DerivedDatabase, Statements
+from wf_artifacts.storage.derived import DerivedDatabase, Statement, Statements
 from wf_artifacts.storage.home import Home
 
 SCHEMA = ("CREATE TABLE names (name TEXT PRIMARY KEY)",)
@@ -61,6 +61,10 @@ def adding(name: str) -> Statements:
     return [("INSERT INTO names VALUES (:name)", {"name": name})]
 
 
+def known(name: str) -> Statement:
+    return "SELECT name FROM names WHERE name = :name", {"name": name}
+
+
 def removing(name: str) -> Statements:
     return [("DELETE FROM names WHERE name = :name", {"name": name})]
 
@@ -83,6 +87,14 @@ def test_a_change_that_fails_is_not_settled(truth: Truth) -> None:
     opened = truth.open()
     with pytest.raises(ZeroDivisionError), opened.changing(before=adding("c"), after=removing("a")):
         _ = 1 / 0
+    assert names(opened) == {"a", "b", "c"}
+
+
+def test_what_need_not_be_written_before_a_change_is_not(truth: Truth) -> None:
+    opened = truth.open()
+    for name, missing in (("c", False), ("c", True), ("d", True)):
+        with opened.changing(before=adding(name), after=[], unless=known("c" if missing else "z")):
+            pass
     assert names(opened) == {"a", "b", "c"}
 
 

@@ -1,7 +1,7 @@
 """An index names every record that may be meant, and few more: here of runs."""
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from wf_artifacts.runs.files.folder import Found
 from wf_artifacts.runs.files.index import RunIndex
 from wf_artifacts.runs.models import RunRecord
 from wf_artifacts.storage.home import Home
+from wf_artifacts.storage.steps import Step, observed
 from wf_core.errors import StateCorrupt
 from wf_core.ids import RunId
 
@@ -53,6 +54,14 @@ def break_off(runs: Runs, becoming: RunRecord) -> None:
     """Let a change fail, as far as the index knows."""
     with pytest.raises(ZeroDivisionError), runs.index.becoming(becoming):
         _ = 1 / 0
+
+
+def commits(act: Callable[[], None]) -> int:
+    """Count the changes of the index."""
+    made: list[Step] = []
+    with observed(made.append):
+        act()
+    return sum((step.act, step.moment) == ("commit", "after") for step in made)
 
 
 def test_a_run_is_named_from_before_it_is_there_until_after_it_is_gone(runs: Runs) -> None:
@@ -111,6 +120,64 @@ def test_a_run_that_cannot_be_looked_at_stays_unsettled(runs: Runs) -> None:
     assert runs.listed() == []
 
 
+def test_a_run_that_cannot_be_looked_at_keeps_no_other_unsettled(runs: Runs) -> None:
+    def look(run_id: RunId) -> Found:
+        if run_id == new_run_id(7):
+            raise StoreUnavailable("its folder", "scripted")
+        return runs.look(run_id)
+
+    for number in range(150):
+        runs.become(run(number))
+    runs.index.settle(look)
+    assert runs.index.unsettled() == {new_run_id(7)}
+    assert len(runs.listed(status="running")) == 150
+
+
+def test_a_run_that_somebody_goes_on_with_may_be_any_until_it_stops(runs: Runs) -> None:
+    runs.become(run(1))
+    assert runs.listed(status="running") == runs.listed(status="completed") == [new_run_id(1)]
+    runs.become(run(1, status="completed"))
+    assert runs.listed(status="running") == []
+    assert runs.listed(status="completed") == [new_run_id(1)]
+    assert runs.index.unsettled() == set()
+
+
+def test_a_run_is_entered_when_somebody_begins_with_it_and_when_it_stops(runs: Runs) -> None:
+    """Of both only the first is waited for: what is lost of the second leaves it unsettled."""
+    assert commits(lambda: runs.become(run(1))) == 1
+    assert commits(lambda: runs.become(run(1, status="interrupted"))) == 1
+    assert commits(lambda: runs.become(run(1))) == 1
+    assert commits(lambda: runs.become(run(1, status="completed"))) == 1
+
+
+@pytest.mark.parametrize("became", ["running", "completed"])
+def test_a_run_that_a_list_settled_meanwhile_is_entered_again_before_it_changes(runs: Runs, became: Any) -> None:
+    runs.become(run(1))
+    runs.index.settle(runs.look)
+    assert runs.listed(status="completed") == []
+    break_off(runs, run(1, status="completed"))
+    runs.found[new_run_id(1)] = run(1, status=became)
+    assert runs.listed(status=became) == [new_run_id(1)]
+    runs.index.settle(runs.look)
+    assert runs.listed(status=became) == [new_run_id(1)]
+    assert len(runs.listed(status="running")) + len(runs.listed(status="completed")) == 1
+
+
+def test_a_run_that_was_entered_in_an_index_that_is_gone_is_entered_again(runs: Runs) -> None:
+    runs.become(run(1))
+    runs.index.make_anew()
+    assert runs.index.unsettled() == set()
+    break_off(runs, run(1, status="completed"))
+    assert runs.listed(status="completed") == [new_run_id(1)]
+
+
+def test_a_run_that_is_unsettled_is_proposed_to_every_list(runs: Runs) -> None:
+    runs.become(run(1))
+    assert runs.index.proposes(new_run_id(1), run(1, status="completed"))
+    runs.index.settle(runs.look)
+    assert not runs.index.proposes(new_run_id(1), run(1, status="completed"))
+
+
 def test_a_run_that_cannot_be_read_may_be_any(runs: Runs, home: Path) -> None:
     runs.found = {new_run_id(1): StateCorrupt("scripted"), new_run_id(2): run(2), new_run_id(0): run(0)}
     assert runs.listed() == [new_run_id(2), new_run_id(1), new_run_id(0)]
@@ -138,7 +205,7 @@ def test_every_combination_of_filters_names_what_it_asks_for(runs: Runs) -> None
 
 def test_any_text_is_a_principal(runs: Runs) -> None:
     for number, principal in enumerate(("", "a\u0000b", "\U0001f600", "' OR 1=1 --")):
-        runs.become(run(number, principal=principal))
+        runs.become(run(number, principal=principal, status="failed"))
         assert runs.listed(principal=principal) == [new_run_id(number)]
 
 

@@ -10,7 +10,12 @@ from wf_artifacts.storage.lists import Listed, ListIndex
 from wf_core.ids import RunId
 
 LISTED: Final = Listed(
-    RunRecord, table="runs", key="run_id", filters=("status", "principal", "deployment_id"), version=1
+    RunRecord,
+    table="runs",
+    key="run_id",
+    filters=("status", "principal", "deployment_id"),
+    held="running",
+    version=1,
 )
 
 

@@ -9,7 +9,14 @@ from wf_artifacts.storage.home import Home
 from wf_artifacts.storage.lists import Listed, ListIndex
 from wf_core.ids import SessionId
 
-LISTED: Final = Listed(SessionRecord, table="sessions", key="session_id", filters=("status", "principal"), version=1)
+LISTED: Final = Listed(
+    SessionRecord,
+    table="sessions",
+    key="session_id",
+    filters=("status", "principal"),
+    held="running",
+    version=1,
+)
 
 
 class SessionIndex(ListIndex[SessionId, SessionRecord]):
