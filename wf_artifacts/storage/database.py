@@ -80,6 +80,11 @@ class Database(ABC):
         """
         return _Open(self._connections, self._statements, self._turn, writing=True, sync=sync, at_once=at_once)
 
+    def change(self, name: str, parameters: Parameters, *, sync: bool = True, at_once: bool = False) -> int:
+        """Change the database with one statement and nothing else, as `writing`; give how many rows it changed."""
+        with self.writing(sync=sync, at_once=at_once) as transaction:
+            return transaction.change(name, **parameters)
+
     def require_whole(self, connection: Connection) -> None:
         """Be sure that the database that was just connected to holds no part of a copy."""
         if not self._to_copy_to and connection.run(self._statements["unfinished"].text(NO_PARAMETERS)).rows:
@@ -150,6 +155,10 @@ class _Connections:
                 self._idle.append(connection)
                 return
         connection.close()
+
+    def take(self) -> Connection:
+        """Give a connection that is in no transaction."""
+        return self._take_idle() or self._connect()
 
     def give_up(self, connection: Connection) -> None:
         """Let what a transaction changed come to nothing."""

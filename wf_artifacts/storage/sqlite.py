@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from wf_artifacts.errors import StoreFull, StoreUnavailable
 from wf_artifacts.storage import atomic
@@ -27,6 +27,7 @@ from wf_artifacts.storage.locks import FileLock, is_locked, locked, try_lock
 from wf_artifacts.storage.migrations import migrate
 from wf_artifacts.storage.places import Place
 from wf_artifacts.storage.statements import NO_PARAMETERS, Dialect, Parameters, load_migrations
+from wf_artifacts.storage.steps import step
 from wf_core.errors import WfError
 
 SQLITE: Final = Dialect("sqlite", parameter=r":\1")
@@ -71,14 +72,13 @@ class SqliteConnection:
             raise self._meaning(error) from error
 
     def begin(self, *, writing: bool, sync: bool = True, at_once: bool = False) -> None:
-        self._set("busy_timeout", 0 if at_once else int(_PATIENCE_SECONDS * 1000))
         self._writing = writing
+        self._settle(writing=writing, sync=sync, at_once=at_once)
         if not writing:
             if self._place is not None:
                 self._place.require()
             self.run("BEGIN")
             return
-        self._set("synchronous", "FULL" if sync else "NORMAL")
         try:
             self.run("BEGIN IMMEDIATE")
         except StoreUnavailable as refusal:
@@ -100,10 +100,24 @@ class SqliteConnection:
             raise self._meaning(error) from error
 
     def commit(self) -> None:
-        if self._writing and self._place is not None and self._log is not None:
-            self._place.require()
-            self._log.require()
+        if self._writing:
+            self._require_places()
         self.run("COMMIT")
+
+    def change_at_once(self, text: str, parameters: Parameters, *, sync: bool) -> int:
+        """Run a statement that is a transaction of its own, and give how many rows it changed.
+
+        Raises:
+            WouldWait: somebody else is writing; nothing was changed.
+        """
+        self._settle(writing=True, sync=sync, at_once=True)
+        self._require_places()
+        try:
+            return self._driver.execute(text, parameters).rowcount
+        except sqlite3.Error as error:
+            if _code(error) == sqlite3.SQLITE_BUSY:
+                raise WouldWait from error
+            raise self._meaning(error) from error
 
     def rollback(self) -> None:
         self.run("ROLLBACK")
@@ -112,13 +126,25 @@ class SqliteConnection:
         with suppress(sqlite3.Error):
             self._driver.close()
 
+    def _settle(self, *, writing: bool, sync: bool, at_once: bool) -> None:
+        """Say how long to wait for others, and for the disk."""
+        self._set("busy_timeout", 0 if at_once else int(_PATIENCE_SECONDS * 1000))
+        if writing:
+            self._set("synchronous", "FULL" if sync else "NORMAL")
+
+    def _require_places(self) -> None:
+        """Be sure that the file and its log are still at their place."""
+        if self._place is not None and self._log is not None:
+            self._place.require()
+            self._log.require()
+
     def _set(self, name: str, value: str | int) -> None:
         if self._settings.get(name) != value:
             self.run(f"PRAGMA {name} = {value}")
             self._settings[name] = value
 
     def _meaning(self, error: sqlite3.Error) -> WfError:
-        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _PRIMARY
+        code = _code(error)
         reason = str(error).rstrip(".")
         if code in _DAMAGED:
             return corrupt(self._document, reason)
@@ -131,7 +157,8 @@ class SqliteDatabase(Database):
 
     def __init__(self, path: Path, *, to_copy_to: bool = False) -> None:
         # SQLite lets waiting writers look again from time to time; those of one process need not wait so long.
-        super().__init__(SQLITE, threads=_THREADS, turn=threading.Lock(), to_copy_to=to_copy_to)
+        self._writer = threading.Lock()
+        super().__init__(SQLITE, threads=_THREADS, turn=self._writer, to_copy_to=to_copy_to)
         self._path = path.absolute()
         self._place = Place(self._path, DATABASE)
         self._ready = False
@@ -148,6 +175,23 @@ class SqliteDatabase(Database):
                 lock.unlink()
         self._ready = True
         return connection
+
+    def change(self, name: str, parameters: Parameters, *, sync: bool = True, at_once: bool = False) -> int:
+        """Let the statement begin and commit by itself `at_once`: that is the least that SQLite asks for."""
+        if not at_once:
+            return super().change(name, parameters, sync=sync)
+        text = self._statements[name].text(parameters)
+        if not self._writer.acquire(blocking=False):
+            raise WouldWait
+        try:
+            connection = self._connections.take()
+            try:
+                with step("change", name), step("commit", DATABASE):
+                    return cast("SqliteConnection", connection).change_at_once(text, parameters, sync=sync)
+            finally:
+                self._connections.put_back(connection)
+        finally:
+            self._writer.release()
 
     def close(self) -> None:
         super().close()
@@ -211,6 +255,11 @@ class SqliteDatabase(Database):
 
     def _owner_file(self, owner: str) -> Path:
         return self._beside(f"owner-{owner}")
+
+
+def _code(error: sqlite3.Error) -> int:
+    """Tell what kind of error it is."""
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _PRIMARY
 
 
 def _now() -> int:

@@ -5,8 +5,8 @@
     WHERE run_id < :before
     AND status = :status -- when given
 
-A parameter is written `:name`. A line that ends with `-- when given` is left out where its parameter is None. Nothing
-else of a statement ever depends on a value.
+A parameter is written `:name`. A line that ends with `-- when given` is left out where its parameter is None, one that
+ends with `-- in postgres` where that is not the dialect. Nothing else of a statement ever depends on a value.
 """
 
 import re
@@ -24,6 +24,7 @@ NO_PARAMETERS: Final[Parameters] = {}
 _NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
 _PARAMETER = re.compile(r"(?<!:):([a-z]\w*)")
 _WHEN_GIVEN = "-- when given"
+_ONLY_IN = re.compile(r" +-- in (\w+)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Statement:
     """One statement in the spelling of a dialect."""
 
     def __init__(self, text: str, dialect: Dialect) -> None:
-        self._lines = [_Line(line, dialect) for line in text.strip().splitlines()]
+        self._lines = [_Line(line, dialect) for line in text.strip().splitlines() if _is_for(dialect, line)]
         self._whole = None if any(line.only_with for line in self._lines) else self._join(NO_PARAMETERS)
 
     def text(self, parameters: Parameters) -> str:
@@ -56,7 +57,12 @@ class _Line:
     def __init__(self, line: str, dialect: Dialect) -> None:
         text = line.removesuffix(_WHEN_GIVEN).rstrip()
         self.only_with = None if text == line else _PARAMETER.findall(text)[0]
-        self.text = _PARAMETER.sub(dialect.parameter, text)
+        self.text = _PARAMETER.sub(dialect.parameter, _ONLY_IN.sub("", text))
+
+
+def _is_for(dialect: Dialect, line: str) -> bool:
+    only = _ONLY_IN.search(line)
+    return only is None or only[1] == dialect.name
 
 
 def load_statements(dialect: Dialect) -> dict[str, Statement]:

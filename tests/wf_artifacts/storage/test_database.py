@@ -81,6 +81,12 @@ def test_nothing_is_changed_many_times_where_there_are_no_rows(database: Databas
     assert names(database) == ["a", "b"]
 
 
+def test_a_statement_alone_is_a_change_of_its_own(database: Database, open_database: Open) -> None:
+    assert database.change("put_deployment", {"deployment_id": "a", "document": b"{}"}) == 1
+    assert database.change("delete_deployment", {"deployment_id": "b"}, sync=False) == 0
+    assert names(open_database()) == ["a"]
+
+
 def test_a_closed_database_refuses(database: Database) -> None:
     with database.reading() as transaction:
         transaction.rows("leases")

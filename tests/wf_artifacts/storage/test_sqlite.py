@@ -30,6 +30,11 @@ def put(database: Database, name: str, document: bytes = b"{}", *, sync: bool = 
         transaction.change("put_deployment", deployment_id=name, document=document)
 
 
+def put_at_once(database: Database, name: str, document: bytes = b"{}", *, sync: bool = True) -> None:
+    row = {"deployment_id": name, "document": document}
+    assert database.change("put_deployment", row, sync=sync, at_once=True) == 1
+
+
 def names(database: Database) -> list[str]:
     with database.reading() as transaction:
         return [name for (name,) in transaction.rows("deployment_ids")]
@@ -75,14 +80,16 @@ def test_the_log_stays_short_however_much_is_written(path: Path, database: Datab
     assert not log.exists()
 
 
-def test_what_is_acknowledged_is_synced_and_what_need_not_be_is_not(database: Database) -> None:
-    connection = database.connect()
+def test_what_is_acknowledged_is_synced_and_what_need_not_be_is_not(path: Path) -> None:
+    connection = SqliteDatabase(path).connect()
     found: list[int] = []
     for sync in (True, False, True):
         connection.begin(writing=True, sync=sync)
         found.append(connection.run("PRAGMA synchronous").rows[0][0])
         connection.commit()
-    assert found == [2, 1, 2]
+        assert connection.change_at_once("UPDATE wf_locks SET name = name", {}, sync=not sync) > 0
+        found.append(connection.run("PRAGMA synchronous").rows[0][0])
+    assert found == [2, 1, 1, 2, 2, 1]
     connection.close()
 
 
@@ -111,11 +118,15 @@ def test_what_is_to_be_done_at_once_waits_for_no_other_writer(path: Path, databa
     other = SqliteDatabase(path)
     put(other, "a")
     for writer in (database, other):
-        with writer.writing(), pytest.raises(WouldWait), other.writing(at_once=True):
-            pass
+        with writer.writing():
+            with pytest.raises(WouldWait), other.writing(at_once=True):
+                pass
+            with pytest.raises(WouldWait):
+                put_at_once(other, "b")
     with other.writing(at_once=True) as transaction:
-        transaction.change("put_deployment", deployment_id="b", document=b"{}")
-    assert names(database) == ["a", "b"]
+        transaction.change("put_deployment", deployment_id="c", document=b"{}")
+    put_at_once(other, "d")
+    assert names(database) == ["a", "c", "d"]
     for opened in (database, other):
         opened.close()
 
@@ -125,8 +136,9 @@ def test_a_full_disk_changes_nothing(path: Path, monkeypatch: pytest.MonkeyPatch
         small.setattr("wf_artifacts.storage.sqlite._SETTINGS", ("PRAGMA max_page_count = 100",))
         database = SqliteDatabase(path)
         put(database, "a")
-        with pytest.raises(StoreFull):
-            put(database, "b", b"x" * 1_000_000)
+        for full in (put, put_at_once):
+            with pytest.raises(StoreFull):
+                full(database, "b", b"x" * 1_000_000)
         assert names(database) == ["a"]
         put(database, "c")
         database.close()
@@ -174,9 +186,9 @@ def test_nothing_is_done_in_a_file_that_is_not_at_its_place_any_more(
     put(database, "b")
     moved, away = (path.parent if gone == "the folder" else path.with_name(gone)), tmp_path / "away"
     moved.rename(away)
-    for _ in range(2):
+    for write in (put, put_at_once, put):
         with pytest.raises(StoreGone):
-            put(database, "lost", sync=False)
+            write(database, "lost", sync=False)
     assert not moved.exists()
     away.rename(moved)
     put(database, "c")

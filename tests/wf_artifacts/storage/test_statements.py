@@ -28,6 +28,12 @@ def test_a_line_is_left_out_where_its_parameter_is_none() -> None:
     assert statement.text({"after": "", "wanted": 0}).splitlines()[2] == "AND b = :wanted"
 
 
+def test_a_line_is_left_out_where_it_is_for_another_database() -> None:
+    text = "SELECT a FROM t\nFOR UPDATE -- in postgres"
+    assert Statement(text, SQLITE).text({}) == "SELECT a FROM t"
+    assert Statement(text, POSTGRES).text({}) == "SELECT a FROM t\nFOR UPDATE"
+
+
 def test_no_name_is_given_twice() -> None:
     names = [
         name
