@@ -69,13 +69,15 @@ def result_columns(entry: CachedResult) -> dict[str, Value]:
 
 
 def read_result(row: Row) -> CachedResult:
-    """Read a digest and the document behind it.
+    """Read a result whose columns a statement gives in the order of `cached_result`.
 
     Raises:
         StateCorrupt, FormatTooNew: it cannot be read, or is another's.
     """
-    digest, document = row
+    digest, created_at, document = row
     entry = load(document, CACHED, result_document(digest))
     if key_digest(entry.key) != digest:
         raise corrupt(result_document(digest), "it is the row of another key")
+    if milliseconds(entry.created_at) != created_at:
+        raise corrupt(result_document(digest), "it was stored at another time")
     return entry

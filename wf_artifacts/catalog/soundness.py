@@ -49,7 +49,26 @@ def _version_faults(database: Database, reference: ArtifactRef) -> Iterator[Faul
     mend = partial(_mend, database, read, take_away)
     with database.reading() as transaction:
         found = list(examine(artifact_document(reference), lambda: read(transaction), KEEPS_NUMBER, mend))
+        lost = not found and _lost_digest(transaction, reference)
     yield from found
+    if lost:
+        problem = "Nothing finds it by its plan: the same plan would be saved as another version."
+        finding = Finding(artifact_document(reference), "damaged", problem, "Lets its plan lead to it again.")
+        yield Fault(finding, partial(_restore_digest, database, reference))
+
+
+def _lost_digest(transaction: Transaction, reference: ArtifactRef) -> str | None:
+    """Give the digest of a version that stands under another one; None where it stands under its own."""
+    artifact = find_artifact(transaction, reference)
+    row = transaction.row("digest_of_version", **reference._asdict())
+    return None if artifact is None or row == (artifact.digest,) else artifact.digest
+
+
+def _restore_digest(database: Database, reference: ArtifactRef) -> None:
+    with _repairing(database) as transaction:
+        digest = _lost_digest(transaction, reference)
+        if digest is not None:
+            transaction.change("restore_digest", **reference._asdict(), digest=digest)
 
 
 def _require_saved_plan(reference: ArtifactRef, transaction: Transaction) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from wf_artifacts.errors import RunNotFound
 from wf_artifacts.runs.checkpoints import NamedCheckpoint, whole
 from wf_artifacts.runs.environment import ENVIRONMENT, PinnedEnvironment
-from wf_artifacts.runs.models import Checkpoint, RunRecord
+from wf_artifacts.runs.models import RECORD, Checkpoint, RunRecord
 from wf_artifacts.runs.rows import read_entries, read_entry, read_journal, read_made, read_record
 from wf_artifacts.runs.rules import COMPARED_RUNS
 from wf_artifacts.storage.connections import Row
@@ -56,8 +56,22 @@ def checkpoint(transaction: Transaction, run_id: RunId) -> Checkpoint:
 
 def journal(transaction: Transaction, run_id: RunId) -> list[bytes]:
     """Read the lines of its journal."""
-    run, _, length = find(transaction, "ends", run_id)
-    return read_journal(run_id, transaction.rows("journal", run=run), length=length)
+    run, _, length, position = find(transaction, "ends", run_id)
+    rows = transaction.rows("journal", run=run)
+    last = rows[-1][0] if rows else None
+    if last != position:
+        raise corrupt(f"journal/{run_id}", f"it leads to position {last}, not {position}")
+    return read_journal(run_id, rows, length=length)
+
+
+def require_progress(transaction: Transaction, run_id: RunId) -> None:
+    """Accept what its head says about how far it is: what its record says, or the last of its inputs."""
+    document, *counted, entries, steps = find(transaction, "progress", run_id)
+    where = f"runs/{run_id}"
+    stored = load(document, RECORD, where)
+    known = [max(stored.trace_count, entries or 0), max(stored.steps_executed, steps or 0)]
+    if counted != known:
+        raise corrupt(where, f"its head counts {counted[0]} trace entries and {counted[1]} steps, not {known}")
 
 
 def made(transaction: Transaction, run_id: RunId, run: int) -> list[tuple[int, bytes]]:
@@ -67,7 +81,7 @@ def made(transaction: Transaction, run_id: RunId, run: int) -> list[tuple[int, b
 
 def trace(transaction: Transaction, run_id: RunId, start: int, limit: int) -> list[dict[str, Any]]:
     """Read entries of its trace."""
-    run, trace_count, _ = find(transaction, "ends", run_id)
+    run, trace_count, *_ = find(transaction, "ends", run_id)
     numbers = range(start, min(start + limit, trace_count))
     entries = _entries(transaction, run_id, run, numbers)
     return [read_entry(run_id, number, entry) for number, entry in zip(numbers, entries, strict=True)]
@@ -78,4 +92,5 @@ def _entries(transaction: Transaction, run_id: RunId, run: int, numbers: range) 
         return []
     place = {"run": run, "first": numbers.start, "end": numbers.stop}
     inputs = transaction.rows("journal_of_entries", **place)
-    return read_entries(run_id, [*transaction.rows("entries", **place), *read_made(run_id, inputs)], numbers)
+    made = ((number, entry, None) for number, entry in read_made(run_id, inputs))
+    return read_entries(run_id, [*transaction.rows("entries", **place), *made], numbers)

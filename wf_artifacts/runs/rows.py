@@ -5,13 +5,14 @@ Columns that are looked up hold ids and digests only: a principal and an idempot
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
+from zlib import crc32
 
 from wf_artifacts.runs.models import RECORD, JournalRecord, RunRecord
 from wf_artifacts.runs.rules import trace_of
 from wf_artifacts.storage.connections import Row
 from wf_artifacts.storage.digests import column_digest, principal_digest
 from wf_artifacts.storage.documents import corrupt
-from wf_artifacts.storage.rows import blob, load
+from wf_artifacts.storage.rows import checked, load
 from wf_artifacts.storage.statements import Parameters, Value
 from wf_core import jsonvalue
 from wf_core.errors import NotJson
@@ -64,34 +65,36 @@ def entry_rows(run: int, first: int, entries: Sequence[bytes]) -> list[Parameter
 
 def numbered_rows(run: int, entries: Iterable[tuple[int, bytes]]) -> list[Parameters]:
     """Give what `insert_entry` stores of trace entries, each with its number."""
-    return [{"run": run, "number": number, "entry": entry} for number, entry in entries]
+    return [{"run": run, "number": number, "entry": entry, "crc32": crc32(entry)} for number, entry in entries]
 
 
 def inputs_row(
     run: int, first_entry: int, records: Sequence[JournalRecord], lines: Sequence[bytes]
 ) -> dict[str, Value]:
     """Give what `insert_inputs` stores of records and their `lines`: one row, with the entries that they made."""
+    stored = b"\n".join(lines)
     return {
         "run": run,
         "position": records[-1].position,
         "steps_executed": records[-1].steps_executed,
-        "lines": b"\n".join(lines),
+        "lines": stored,
+        "crc32": crc32(stored),
         "first_entry": first_entry,
         "entries": sum(len(record.trace) for record in records),
     }
 
 
 def read_entries(run_id: RunId, rows: Sequence[Row], numbers: range) -> list[bytes]:
-    """Give the trace entries with these numbers.
+    """Give the trace entries with these numbers, of rows of a number, an entry and its checksum.
 
     Raises:
-        StateCorrupt: one is missing.
+        StateCorrupt: one is missing, or not what was written.
     """
-    found: dict[int, Any] = dict(rows)
+    found: dict[int, tuple[object, int | None]] = {row[0]: (row[1], row[2]) for row in rows}
     for number in numbers:
         if number not in found:
             raise corrupt(f"trace/{run_id}/{number}", "it is missing")
-    return [blob(found[number], f"trace/{run_id}/{number}") for number in numbers]
+    return [checked(*found[number], f"trace/{run_id}/{number}") for number in numbers]
 
 
 def read_entry(run_id: RunId, number: int, entry: bytes) -> dict[str, Any]:
@@ -116,7 +119,7 @@ def read_journal(run_id: RunId, inputs: Sequence[Row], *, length: int) -> list[b
     Raises:
         StateCorrupt: a line is missing or damaged.
     """
-    lines = [line for position, stored, *_ in inputs for line in _lines(run_id, position, stored)]
+    lines = [line for row in inputs for line in _lines(run_id, row)]
     found = sum(map(len, lines))
     if found != length:
         raise corrupt(f"journal/{run_id}", f"it holds {found} bytes, not {length}")
@@ -129,9 +132,10 @@ def read_made(run_id: RunId, inputs: Sequence[Row]) -> Iterator[tuple[int, bytes
     Raises:
         StateCorrupt: they cannot be read, or are not as many as there were.
     """
-    for position, stored, first, count in inputs:
+    for row in inputs:
+        position, *_, first, count = row
         try:
-            made = [entry for line in _lines(run_id, position, stored) for entry in trace_of(line)]
+            made = [entry for line in _lines(run_id, row) for entry in trace_of(line)]
         except (NotJson, KeyError, TypeError) as error:
             raise corrupt(f"journal/{run_id}/{position}", "it holds no inputs") from error
         if len(made) != count:
@@ -139,10 +143,11 @@ def read_made(run_id: RunId, inputs: Sequence[Row]) -> Iterator[tuple[int, bytes
         yield from enumerate(map(jsonvalue.dumps, made), first)
 
 
-def _lines(run_id: RunId, position: int, stored: object) -> list[bytes]:
+def _lines(run_id: RunId, row: Row) -> list[bytes]:
     """Give the lines in the row of the inputs that led to a position."""
+    position, stored, checksum, *_ = row
     where = f"journal/{run_id}/{position}"
-    lines = blob(stored, where).split(b"\n")
+    lines = checked(stored, checksum, where).split(b"\n")
     if not lines[-1].startswith(b'{"position":%d,' % position):
         raise corrupt(where, "it is not the input that led there")
     return lines

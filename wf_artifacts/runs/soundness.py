@@ -11,11 +11,11 @@ from typing import Final
 from wf_artifacts.errors import RunNotFound
 from wf_artifacts.runs import reading
 from wf_artifacts.runs.models import RunRecord
-from wf_artifacts.runs.rows import read_record
+from wf_artifacts.runs.rows import key_digest, read_record
 from wf_artifacts.storage.connections import Row
 from wf_artifacts.storage.database import Database, Transaction
-from wf_artifacts.storage.findings import MOVES_RUN, Fault
-from wf_artifacts.storage.repairs import Family, Read, Tail, every_row
+from wf_artifacts.storage.findings import MOVES_RUN, Fault, Finding
+from wf_artifacts.storage.repairs import Family, Read, Tail, every_row, repairing
 from wf_artifacts.storage.rows import LAST, examine
 from wf_core.ids import RunId
 from wf_core.state import FINAL
@@ -27,6 +27,7 @@ _NEEDED: Final[dict[str, Read[RunId]]] = {
     "environments": reading.environment,
     "checkpoints": reading.checkpoint,
     "journal": reading.journal,
+    "runs": reading.require_progress,
 }
 
 
@@ -58,6 +59,7 @@ def _run_faults(database: Database, runs: Family[RunId], row: Row) -> Iterator[F
     yield from unreadable
     if unreadable:
         return
+    yield from _key_faults(database, run_id)
     yield from runs.unreadable(run_id, _NEEDED, ended=ended)
     for first in range(0, row[5] or 0, _ENTRIES):
         with database.reading() as transaction:
@@ -65,6 +67,30 @@ def _run_faults(database: Database, runs: Family[RunId], row: Row) -> Iterator[F
             found = list(examine(f"trace/{run_id}", read))
         yield from found
     yield from runs.surplus(run_id, f"trace/{run_id}")
+
+
+def _key_faults(database: Database, run_id: RunId) -> Iterator[Fault]:
+    """Report a run that its idempotency key does not lead to."""
+    with database.reading() as transaction:
+        lost = _has_lost_key(transaction, run_id)
+    if lost:
+        problem = "Its idempotency key leads nowhere: the same request would begin another run."
+        finding = Finding(f"runs/{run_id}", "damaged", problem, "Lets the key lead to the run again.")
+        yield Fault(finding, partial(_restore_key, database, run_id))
+
+
+def _has_lost_key(transaction: Transaction, run_id: RunId) -> bool:
+    row = transaction.row("key_of_run", run_id=run_id)
+    return row is not None and row[0] != key_digest(_record(transaction, run_id))
+
+
+def _restore_key(database: Database, run_id: RunId) -> None:
+    """Let the key of a run lead to it, unless it leads to another by now."""
+    with repairing(database) as transaction:
+        if _has_lost_key(transaction, run_id):
+            key = key_digest(_record(transaction, run_id))
+            if key is None or transaction.row("run_of_key", idempotency_key=key) is None:
+                transaction.change("restore_key", run_id=run_id, idempotency_key=key)
 
 
 def _record(transaction: Transaction, run_id: RunId) -> RunRecord:

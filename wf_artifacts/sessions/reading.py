@@ -4,8 +4,6 @@ Every function raises SessionNotFound where there is no such session, and StateC
 that cannot be read. Columns that are looked up hold ids and digests only: a principal may be any text.
 """
 
-from zlib import crc32
-
 from wf_artifacts.errors import SessionNotFound
 from wf_artifacts.sessions.models import SESSION_RECORD, SessionRecord, StoredSession
 from wf_artifacts.sessions.rules import COMPARED_SESSIONS, is_event
@@ -13,7 +11,7 @@ from wf_artifacts.storage.connections import Row
 from wf_artifacts.storage.database import Transaction
 from wf_artifacts.storage.digests import bytes_digest, principal_digest
 from wf_artifacts.storage.documents import corrupt
-from wf_artifacts.storage.rows import blob, load
+from wf_artifacts.storage.rows import blob, checked, load
 from wf_core.ids import SessionId, close_matches, is_id
 
 
@@ -65,12 +63,9 @@ def events(transaction: Transaction, session_id: SessionId) -> list[bytes]:
         if number != len(lines):
             break
         where = f"session_events/{session_id}/{number}"
-        line = blob(event, where)
+        line = checked(event, checksum, where)
         if not is_event(line):
             raise corrupt(where, "it is no event")
-        # Rows from before there were checksums have none.
-        if checksum not in {None, crc32(line)}:
-            raise corrupt(where, "it is not what was written")
         lines.append(line)
     if len(lines) != position:
         raise corrupt(f"session_events/{session_id}/{len(lines)}", "it is missing")

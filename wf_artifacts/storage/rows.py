@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TypeVar
+from zlib import crc32
 
 from wf_artifacts.errors import NotFound
 from wf_artifacts.storage.connections import Row
@@ -30,6 +31,18 @@ def blob(value: object, document: str) -> bytes:
     if not isinstance(value, bytes):
         raise corrupt(document, "it is no document")
     return value
+
+
+def checked(value: object, checksum: int | None, document: str) -> bytes:
+    """Accept what a column of bytes holds and the one beside it says, which is empty in rows of earlier versions.
+
+    Raises:
+        StateCorrupt: it is not what was written.
+    """
+    data = blob(value, document)
+    if checksum not in {None, crc32(data)}:
+        raise corrupt(document, "it is not what was written")
+    return data
 
 
 def load(value: object, format: Format[R], document: str, **identity: object) -> R:

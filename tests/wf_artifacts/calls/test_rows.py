@@ -42,10 +42,11 @@ def test_columns_and_document_agree(changed: dict[str, Any]) -> None:
 
 def test_a_result_stands_under_its_own_key() -> None:
     kept = result_columns(ENTRY)
-    assert read_result((kept["digest"], kept["document"])) == ENTRY
-    for wrong in (("0" * 64, kept["document"]), (kept["digest"], b"{"), (kept["digest"], None)):
+    stored = (kept["digest"], kept["created_at"], kept["document"])
+    assert read_result(stored) == ENTRY
+    for column, wrong in ((0, "0" * 64), (1, 5), (2, b"{"), (2, None)):
         with pytest.raises(StateCorrupt, match="document cache/"):
-            read_result(wrong)
+            read_result((*stored[:column], wrong, *stored[column + 1 :]))
 
 
 def test_what_is_no_json_has_no_row() -> None:

@@ -111,6 +111,15 @@ async def test_a_number_that_is_taken_is_counted_on_from(database: Database, cat
     assert await save(catalog, "third") == 3
 
 
+async def test_a_version_that_its_plan_does_not_lead_to_is_found_by_it_again(
+    database: Database, catalog: SqlCatalog
+) -> None:
+    run_sql(database, "UPDATE wf_versions SET digest = 'sha256:0' WHERE version = 2")
+    assert repair(catalog) == [("artifacts/notes/2", "damaged")]
+    assert found(catalog) == []
+    assert await save(catalog, "second") == 2
+
+
 async def test_what_is_whole_by_now_is_left_alone(database: Database, catalog: SqlCatalog) -> None:
     (before,) = rows(database, "SELECT document FROM wf_versions WHERE version = 2")
     damage(database, "wf_versions", "version = 2")

@@ -24,8 +24,10 @@ DAMAGE = [
     ("UPDATE wf_checkpoints SET document = :junk", "checkpoints", "load_checkpoint"),
     ("DELETE FROM wf_checkpoints", "checkpoints", "load_checkpoint"),
     ("UPDATE wf_trace SET entry = :junk WHERE number = 1", "trace", "read_trace"),
+    ("UPDATE wf_trace SET crc32 = crc32 + 1 WHERE number = 1", "trace", "read_trace"),
     ("DELETE FROM wf_trace WHERE number = 1", "trace", "read_trace"),
     ("UPDATE wf_journal SET lines = :junk WHERE position = 1", "journal", "load_journal"),
+    ("UPDATE wf_journal SET crc32 = crc32 + 1 WHERE position = 1", "journal", "load_journal"),
     ("DELETE FROM wf_journal WHERE position = 1", "journal", "load_journal"),
 ]
 

@@ -76,13 +76,18 @@ def test_what_is_no_json_has_no_columns() -> None:
 def journal_rows() -> list[tuple[Any, ...]]:
     """The rows of two appends: of one input, and of two."""
     rows = [inputs_row(1, 2, INPUTS[:1], LINES[:1]), inputs_row(1, 4, INPUTS[1:], LINES[1:])]
-    return [tuple(row[name] for name in ("position", "lines", "first_entry", "entries")) for row in rows]
+    return [tuple(row[name] for name in ("position", "lines", "crc32", "first_entry", "entries")) for row in rows]
 
 
 def test_inputs_are_read_with_the_entries_that_they_made() -> None:
     assert read_journal(RUN, journal_rows(), length=LENGTH) == LINES
     assert list(read_made(RUN, journal_rows())) == list(enumerate(ENTRIES, 2))
     assert read_journal(RUN, [], length=0) == []
+
+
+def test_inputs_from_before_there_were_checksums_are_read() -> None:
+    rows = [(position, lines, None, *counted) for position, lines, _, *counted in journal_rows()]
+    assert read_journal(RUN, rows, length=LENGTH) == LINES
 
 
 @pytest.mark.parametrize("missing", [0, 1])
@@ -106,16 +111,34 @@ def test_a_missing_row_of_inputs_is_damage(missing: int) -> None:
     ],
 )
 def test_inputs_that_are_not_what_was_appended_are_damage(lines: object) -> None:
-    first, (position, _, *counted) = journal_rows()
-    with pytest.raises(StateCorrupt, match="document journal/run_1/9"):
-        list(read_made(RUN, [first, (position, lines, *counted)]))
+    first, (position, _, checksum, *counted) = journal_rows()
+    for one in (None, checksum):
+        with pytest.raises(StateCorrupt, match="document journal/run_1/9"):
+            list(read_made(RUN, [first, (position, lines, one, *counted)]))
+
+
+def test_a_changed_letter_of_an_input_is_damage() -> None:
+    first, (position, lines, *rest) = journal_rows()
+    with pytest.raises(StateCorrupt, match="document journal/run_1/9 is damaged: it is not what was written"):
+        read_journal(RUN, [first, (position, lines.replace(b"fail", b"fall"), *rest)], length=LENGTH)
 
 
 def test_entries_are_numbered_and_a_missing_one_is_damage() -> None:
-    rows = [(one["number"], one["entry"]) for one in entry_rows(1, 2, ENTRIES)]
+    rows = [(one["number"], one["entry"], one["crc32"]) for one in entry_rows(1, 2, ENTRIES)]
     assert read_entries(RUN, rows, range(2, 5)) == ENTRIES
     with pytest.raises(StateCorrupt, match="document trace/run_1/3 is damaged: it is missing"):
         read_entries(RUN, [rows[0], rows[2]], range(2, 5))
+
+
+def test_a_changed_letter_of_an_entry_is_damage_where_there_is_a_checksum() -> None:
+    ((number, entry, checksum),) = [
+        (row["number"], row["entry"], row["crc32"]) for row in entry_rows(1, 2, ENTRIES[:1])
+    ]
+    assert entry == b'{"index":2}'
+    other = b'{"index":3}'
+    assert read_entries(RUN, [(number, other, None)], range(2, 3)) == [other]
+    with pytest.raises(StateCorrupt, match="document trace/run_1/2 is damaged: it is not what was written"):
+        read_entries(RUN, [(number, other, checksum)], range(2, 3))
 
 
 @pytest.mark.parametrize("entry", [b"", b"[]", b"{", b'{"a":NaN}', b"5"])

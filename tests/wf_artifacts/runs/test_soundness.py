@@ -118,6 +118,38 @@ async def test_a_run_without_a_readable_record_is_moved_and_its_key_is_free(
     await start_and_release(runs, record(new_run_id(2), idempotency_key="k"))
 
 
+@pytest.mark.parametrize("damage", ["trace_count = trace_count + 1", "steps_executed = 9", "position = NULL"])
+async def test_a_head_that_counts_otherwise_than_what_was_stored_is_found(
+    database: Database, runs: SqlRuns, damage: str
+) -> None:
+    await begin(runs, BEGUN)
+    run_sql(database, f"UPDATE wf_run_heads SET {damage}")
+    assert ("damaged", f"runs/{BEGUN.run_id}") in found(runs)
+
+
+@pytest.mark.parametrize("damage", ["idempotency_key = :junk", "idempotency_key = NULL"])
+async def test_a_key_that_leads_to_its_run_no_longer_does_so_again(
+    database: Database, runs: SqlRuns, damage: str
+) -> None:
+    kept = record(new_run_id(1), idempotency_key="k")
+    await start_and_release(runs, kept, HEALTHY)
+    run_sql(database, f"UPDATE wf_runs SET {damage} WHERE run_id = :run_id", junk=b"junk", run_id=kept.run_id)
+    assert await runs.earlier(kept) is None
+    assert repair(runs) == [("damaged", f"runs/{kept.run_id}")]
+    assert await runs.earlier(kept) == kept
+    assert found(runs) == []
+
+
+async def test_a_key_that_another_run_has_by_now_is_left_to_it(database: Database, runs: SqlRuns) -> None:
+    first, second = (record(new_run_id(number), idempotency_key="k") for number in (1, 2))
+    await start_and_release(runs, first)
+    run_sql(database, "UPDATE wf_runs SET idempotency_key = NULL")
+    await start_and_release(runs, second)
+    for _ in range(2):
+        assert repair(runs) == [("damaged", f"runs/{first.run_id}")]
+    assert await runs.earlier(first) == second
+
+
 async def test_a_run_that_has_ended_and_a_trace_stay(database: Database, runs: SqlRuns) -> None:
     await begin(runs, BEGUN)
     async with await runs.claim(BEGUN.run_id) as claim:
@@ -166,9 +198,8 @@ async def test_entries_behind_the_end_are_moved_and_the_run_goes_on(database: Da
     """Their numbers are those that it is about to give."""
     await begin(runs, BEGUN)
     for number in (3, 7):
-        run_sql(
-            database, "INSERT INTO wf_trace SELECT run, :number, entry FROM wf_trace WHERE number = 0", number=number
-        )
+        text = "INSERT INTO wf_trace SELECT run, :number, entry, crc32 FROM wf_trace WHERE number = 0"
+        run_sql(database, text, number=number)
     assert repair(runs) == [("leftover", f"trace/{BEGUN.run_id}")]
     assert found(runs) == []
     assert [row[1] for row in run_sql(database, "SELECT * FROM wf_lost_trace ORDER BY 2")] == [3, 7]

@@ -1,5 +1,7 @@
 """Lists of rows ask once, go on behind what is damaged, and name the row that is."""
 
+from zlib import crc32
+
 import pytest
 
 from wf_artifacts.errors import InvalidCursor
@@ -7,7 +9,7 @@ from wf_artifacts.storage.connections import Row
 from wf_artifacts.storage.documents import Format
 from wf_artifacts.storage.pages import Page
 from wf_artifacts.storage.records import Record
-from wf_artifacts.storage.rows import FIRST, LAST, blob, list_rows, load
+from wf_artifacts.storage.rows import FIRST, LAST, blob, checked, list_rows, load
 from wf_core.errors import StateCorrupt
 
 
@@ -79,6 +81,13 @@ def test_every_id_lies_between_first_and_last() -> None:
 def test_what_is_no_document_is_damage(value: object) -> None:
     with pytest.raises(StateCorrupt, match="document things/a is damaged"):
         blob(value, "things/a")
+
+
+def test_what_is_not_what_the_column_beside_it_says_is_damage() -> None:
+    assert checked(b"a", crc32(b"a"), "things/a") == checked(b"a", None, "things/a") == b"a"
+    for value, checksum in ((b"b", crc32(b"a")), (b"a", 0), ("a", None)):
+        with pytest.raises(StateCorrupt, match="document things/a is damaged"):
+            checked(value, checksum, "things/a")
 
 
 def test_the_document_of_another_row_is_damage() -> None:

@@ -44,10 +44,12 @@ INSERT INTO wf_cached_results (digest, created_at, document) VALUES (:digest, :c
 ON CONFLICT (digest) DO UPDATE SET created_at = :created_at, document = :document
 
 -- name: cached_result
-SELECT digest, document FROM wf_cached_results WHERE digest = :digest
+SELECT digest, created_at, document FROM wf_cached_results WHERE digest = :digest
 
 -- name: all_cached_results
-SELECT digest, document FROM wf_cached_results WHERE digest > :after ORDER BY digest LIMIT :limit
+SELECT digest, created_at, document FROM wf_cached_results
+WHERE digest > :after
+ORDER BY digest LIMIT :limit
 
 -- name: prune_cached_results
 DELETE FROM wf_cached_results WHERE created_at < :before

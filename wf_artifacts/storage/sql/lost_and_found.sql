@@ -14,6 +14,25 @@ GROUP BY found.artifact_id, known.last_version
 HAVING known.last_version IS NULL OR known.last_version < MAX(found.version)
 ORDER BY found.artifact_id
 
+-- name: digest_of_version
+SELECT digest FROM wf_versions WHERE artifact_id = :artifact_id AND version = :version
+
+-- name: restore_digest
+UPDATE wf_versions SET digest = :digest WHERE artifact_id = :artifact_id AND version = :version
+
+-- name: progress
+SELECT run.record, head.trace_count, head.steps_executed, last.first_entry + last.entries, last.steps_executed
+FROM wf_runs AS run
+JOIN wf_run_heads AS head ON head.run = run.number
+LEFT JOIN wf_journal AS last ON last.run = run.number AND last.position = head.position
+WHERE run.run_id = :run_id
+
+-- name: key_of_run
+SELECT idempotency_key FROM wf_runs WHERE run_id = :run_id
+
+-- name: restore_key
+UPDATE wf_runs SET idempotency_key = :idempotency_key WHERE run_id = :run_id
+
 -- name: keep_run
 INSERT INTO wf_lost_runs SELECT * FROM wf_runs WHERE number = :run
 

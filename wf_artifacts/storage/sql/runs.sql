@@ -77,11 +77,11 @@ SET trace_count = :trace_count, steps_executed = :steps_executed, position = :po
 WHERE run = :run AND fence = :fence AND owner = :owner
 
 -- name: insert_entry
-INSERT INTO wf_trace (run, number, entry) VALUES (:run, :number, :entry)
+INSERT INTO wf_trace (run, number, entry, crc32) VALUES (:run, :number, :entry, :crc32)
 
 -- name: insert_inputs
-INSERT INTO wf_journal (run, position, steps_executed, lines, first_entry, entries)
-VALUES (:run, :position, :steps_executed, :lines, :first_entry, :entries)
+INSERT INTO wf_journal (run, position, steps_executed, lines, crc32, first_entry, entries)
+VALUES (:run, :position, :steps_executed, :lines, :crc32, :first_entry, :entries)
 
 -- name: clear_journal
 DELETE FROM wf_journal WHERE run = :run
@@ -97,19 +97,19 @@ FROM wf_runs AS run LEFT JOIN wf_checkpoints AS checkpoint ON checkpoint.run = r
 WHERE run.run_id = :run_id
 
 -- name: ends
-SELECT run.number, head.trace_count, head.journal_bytes
+SELECT run.number, head.trace_count, head.journal_bytes, head.position
 FROM wf_runs AS run JOIN wf_run_heads AS head ON head.run = run.number
 WHERE run.run_id = :run_id
 
 -- name: journal
-SELECT position, lines, first_entry, entries FROM wf_journal WHERE run = :run ORDER BY position
+SELECT position, lines, crc32, first_entry, entries FROM wf_journal WHERE run = :run ORDER BY position
 
 -- name: journal_of_entries
-SELECT position, lines, first_entry, entries FROM wf_journal
+SELECT position, lines, crc32, first_entry, entries FROM wf_journal
 WHERE run = :run AND first_entry < :end AND first_entry + entries > :first ORDER BY position
 
 -- name: entries
-SELECT number, entry FROM wf_trace WHERE run = :run AND number >= :first AND number < :end ORDER BY number
+SELECT number, entry, crc32 FROM wf_trace WHERE run = :run AND number >= :first AND number < :end ORDER BY number
 
 -- name: delete_run
 DELETE FROM wf_runs WHERE number = :run

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.documents import plain
 from tests.wf_artifacts.samples import new_run_id
 from wf_artifacts.runs.files import trace
 from wf_artifacts.runs.files.trace import NO_TRACE, Segment, Trace
@@ -56,6 +57,46 @@ def test_a_segment_that_is_full_is_never_touched_again(tmp_path: Path, monkeypat
     before = [(path.stat().st_mtime_ns, path.read_bytes()) for path in full]
     write(tmp_path, 20, after=20, last=last)
     assert [(path.stat().st_mtime_ns, path.read_bytes()) for path in full] == before
+
+
+def write_plain(folder: Path, count: int) -> Segment:
+    """Write a segment as version 2 did, whose entries have no checksums."""
+    header = plain(trace.SEGMENT_HEADER.encode(trace.SegmentHeader(run_id=RUN, first=0)), 2)
+    lines = [header, *(b'{"n":%d,"trace":%b}' % (number, entry(number)) for number in range(count))]
+    data = b"".join(line + b"\n" for line in lines)
+    trace.segment_path(folder, 1).write_bytes(data)
+    return Segment(number=1, first=0, length=len(data), plain=1)
+
+
+def test_a_segment_without_checksums_is_followed_by_another(tmp_path: Path) -> None:
+    plain_one = write_plain(tmp_path, 3)
+    path = trace.segment_path(tmp_path, 1)
+    before = path.read_bytes()
+    last = write(tmp_path, 2, after=3, last=plain_one)
+    last = write(tmp_path, 4, after=5, last=last)
+    assert (last.number, last.first, last.plain) == (2, 3, 1)
+    assert path.read_bytes() == before
+    assert read(tmp_path, last, range(9)) == list(range(9))
+    assert list(Trace(tmp_path, lambda path: path.name, RUN, last).damage(9)) == []
+
+
+def test_a_line_that_lost_its_checksum_is_damage(tmp_path: Path) -> None:
+    last = write(tmp_path, 3)
+    path = trace.segment_path(tmp_path, 1)
+    data = path.read_bytes()
+    path.write_bytes(data[: data.rindex(b',"crc32"')] + b"}\n")
+    shorter = last.model_copy(update={"length": path.stat().st_size})
+    assert read(tmp_path, shorter, range(2)) == [0, 1]
+    with pytest.raises(StateCorrupt, match="the record of entry 2 is not what was written"):
+        read(tmp_path, shorter, range(3))
+
+
+def test_a_changed_letter_is_damage(tmp_path: Path) -> None:
+    last = write(tmp_path, 3)
+    path = trace.segment_path(tmp_path, 1)
+    path.write_bytes(path.read_bytes().replace(b'"xx', b'"xy', 1))
+    with pytest.raises(StateCorrupt, match="the record of entry 1 is not what was written"):
+        read(tmp_path, last, range(3))
 
 
 def test_a_trace_without_entries_has_no_file(tmp_path: Path) -> None:
