@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from wf_artifacts.catalog.definitions import Definition, Definitions
 from wf_artifacts.catalog.files.examination import CatalogExamination
 from wf_artifacts.catalog.files.tree import NUMBERS, CatalogTree, Numbers
 from wf_artifacts.catalog.models import ARTIFACT, DEPLOYMENT, Artifact, ArtifactListing, Deployment
@@ -27,6 +28,7 @@ class FileTreeCatalog(FileTreeStore):
     def __init__(self, home: Home) -> None:
         super().__init__(home)
         self._tree = CatalogTree(home)
+        self._definitions = Definitions()
 
     @in_home
     def save_artifact(
@@ -109,11 +111,15 @@ class FileTreeCatalog(FileTreeStore):
 
     @in_home
     def load_deployment(self, deployment_id: DeploymentId) -> Deployment:
-        require_id("a deployment", deployment_id)
-        deployment = self._tree.deployment(deployment_id)
-        if deployment is None:
-            raise self._no_deployment(deployment_id)
-        return deployment
+        return self._deployment(deployment_id)
+
+    @in_home
+    def load_definition(self, deployment_id: DeploymentId) -> Definition:
+        deployment = self._deployment(deployment_id)
+        definition = self._definitions.of(deployment, self._tree.stored)
+        if definition is None:
+            raise self._no_artifact(deployment.artifact_id, deployment.artifact_version)
+        return definition
 
     @in_home
     def list_deployments(self, *, cursor: str | None = None, limit: int) -> Page[Deployment]:
@@ -148,6 +154,13 @@ class FileTreeCatalog(FileTreeStore):
         if not wanted:
             raise self._no_artifact(artifact_id, version)
         return wanted
+
+    def _deployment(self, deployment_id: DeploymentId) -> Deployment:
+        require_id("a deployment", deployment_id)
+        deployment = self._tree.deployment(deployment_id)
+        if deployment is None:
+            raise self._no_deployment(deployment_id)
+        return deployment
 
     def _find(self, artifact_id: ArtifactId, versions: Sequence[int], digest: str) -> Artifact | None:
         """Give the version whose plan has the digest. One that cannot be read is passed over."""

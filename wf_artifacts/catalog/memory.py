@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from wf_artifacts.catalog.definitions import Definition, Definitions, StoredVersion
 from wf_artifacts.catalog.models import ARTIFACT, DEPLOYMENT, Artifact, ArtifactListing, Deployment
 from wf_artifacts.catalog.references import ArtifactRef, require_reachable, require_unused
 from wf_artifacts.catalog.rules import first_version, require_ids, require_restorable, taking_the_place_of
@@ -25,6 +26,7 @@ class MemoryCatalog:
         self._last: dict[ArtifactId, int] = {}
         """The highest version number that was ever given."""
         self._deployments: dict[DeploymentId, bytes] = {}
+        self._definitions = Definitions()
 
     async def save_artifact(
         self,
@@ -91,6 +93,13 @@ class MemoryCatalog:
         self._require_deployment(deployment_id)
         return self._deployment(deployment_id)
 
+    async def load_definition(self, deployment_id: DeploymentId) -> Definition:
+        deployment = await self.load_deployment(deployment_id)
+        definition = self._definitions.of(deployment, self._stored)
+        if definition is None:
+            raise self._no_artifact(deployment.artifact_id, deployment.artifact_version)
+        return definition
+
     async def list_deployments(self, *, cursor: str | None = None, limit: int) -> Page[Deployment]:
         return collect("deployments", ascending("deployments", self._deployments, cursor), self._deployment, limit)
 
@@ -98,9 +107,13 @@ class MemoryCatalog:
         self._require_deployment(deployment_id)
         del self._deployments[deployment_id]
 
-    def _artifact(self, reference: ArtifactRef) -> Artifact | None:
+    def _stored(self, reference: ArtifactRef) -> StoredVersion | None:
         data = self._versions.get(reference.artifact_id, {}).get(reference.version)
-        return None if data is None else ARTIFACT.decode(data, reference.artifact_id)
+        return None if data is None else StoredVersion(reference.artifact_id, data)
+
+    def _artifact(self, reference: ArtifactRef) -> Artifact | None:
+        stored = self._stored(reference)
+        return None if stored is None else ARTIFACT.decode(stored.data, stored.name)
 
     def _listing(self, artifact_id: ArtifactId) -> ArtifactListing | None:
         versions = self._versions[artifact_id]

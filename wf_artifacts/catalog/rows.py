@@ -1,10 +1,11 @@
 """Rows of the catalog as records, and how errors name them."""
 
+from wf_artifacts.catalog.definitions import StoredVersion
 from wf_artifacts.catalog.models import ARTIFACT, DEPLOYMENT, Artifact, Deployment
 from wf_artifacts.catalog.references import ArtifactRef
 from wf_artifacts.storage.connections import Row
 from wf_artifacts.storage.database import Transaction
-from wf_artifacts.storage.rows import load
+from wf_artifacts.storage.rows import blob, load
 from wf_core.ids import ArtifactId, is_id
 
 _MOST_VERSION = 2**31 - 1
@@ -23,18 +24,31 @@ def find_versions(transaction: Transaction, artifact_id: ArtifactId) -> list[int
     return [version for (version,) in transaction.rows("versions", artifact_id=artifact_id)]
 
 
-def find_artifact(transaction: Transaction, reference: ArtifactRef) -> Artifact | None:
-    """Read a version, or give None where there is none.
+def find_document(transaction: Transaction, reference: ArtifactRef) -> StoredVersion | None:
+    """Read the document of a version, or give None where there is none.
 
     Raises:
-        StateCorrupt, FormatTooNew: its row cannot be read.
+        StateCorrupt: what its row holds is no document.
     """
     artifact_id, version = reference
     # A child's reference comes from a plan, and nobody has checked it.
     if not is_id(artifact_id) or not 0 < version <= _MOST_VERSION:
         return None
     row = transaction.row("version_document", artifact_id=artifact_id, version=version)
-    return None if row is None else read_artifact(reference, row[0])
+    if row is None:
+        return None
+    name = artifact_document(reference)
+    return StoredVersion(name, blob(row[0], name))
+
+
+def find_artifact(transaction: Transaction, reference: ArtifactRef) -> Artifact | None:
+    """Read a version, or give None where there is none.
+
+    Raises:
+        StateCorrupt, FormatTooNew: its row cannot be read.
+    """
+    stored = find_document(transaction, reference)
+    return None if stored is None else read_artifact(reference, stored.data)
 
 
 def read_artifact(reference: ArtifactRef, document: object) -> Artifact:

@@ -13,9 +13,10 @@ from typing import Any
 from anyio import CapacityLimiter
 
 from wf_artifacts.catalog import soundness
+from wf_artifacts.catalog.definitions import Definition, Definitions
 from wf_artifacts.catalog.models import ARTIFACT, DEPLOYMENT, Artifact, ArtifactListing, Deployment
 from wf_artifacts.catalog.references import ArtifactRef, require_reachable, require_unused
-from wf_artifacts.catalog.rows import find_artifact, find_versions, read_artifact, read_deployment
+from wf_artifacts.catalog.rows import find_artifact, find_document, find_versions, read_artifact, read_deployment
 from wf_artifacts.catalog.rules import first_version, require_ids, require_restorable, taking_the_place_of
 from wf_artifacts.errors import ArtifactNotFound, DeploymentNotFound
 from wf_artifacts.storage.connections import Row
@@ -34,6 +35,7 @@ class SqlCatalog:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._definitions = Definitions()
 
     @property
     def threads(self) -> CapacityLimiter:
@@ -122,10 +124,17 @@ class SqlCatalog:
     def load_deployment(self, deployment_id: DeploymentId) -> Deployment:
         require_id("a deployment", deployment_id)
         with self._database.reading() as transaction:
-            deployment = _deployment(transaction, deployment_id)
-            if deployment is None:
-                raise _no_deployment(transaction, deployment_id)
-            return deployment
+            return _require_deployment(transaction, deployment_id)
+
+    @in_thread
+    def load_definition(self, deployment_id: DeploymentId) -> Definition:
+        require_id("a deployment", deployment_id)
+        with self._database.reading() as transaction:
+            deployment = _require_deployment(transaction, deployment_id)
+            definition = self._definitions.of(deployment, partial(find_document, transaction))
+            if definition is None:
+                raise _no_artifact(transaction, deployment.artifact_id, deployment.artifact_version)
+            return definition
 
     @in_thread
     def list_deployments(self, *, cursor: str | None = None, limit: int) -> Page[Deployment]:
@@ -202,6 +211,13 @@ def _no_artifact(transaction: Transaction, artifact_id: ArtifactId, version: int
 def _deployment(transaction: Transaction, deployment_id: DeploymentId) -> Deployment | None:
     row = transaction.row("deployment_document", deployment_id=deployment_id)
     return None if row is None else read_deployment((deployment_id, *row))
+
+
+def _require_deployment(transaction: Transaction, deployment_id: DeploymentId) -> Deployment:
+    deployment = _deployment(transaction, deployment_id)
+    if deployment is None:
+        raise _no_deployment(transaction, deployment_id)
+    return deployment
 
 
 def _every_deployment(transaction: Transaction) -> Iterator[Deployment]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
+from wf_artifacts.catalog.definitions import Definition
 from wf_artifacts.catalog.models import Artifact, ArtifactListing, Deployment
 from wf_artifacts.storage.pages import Page
 from wf_core.ids import ArtifactId, DeploymentId
@@ -96,6 +97,15 @@ class CatalogStore(Protocol):
 
         Raises:
             DeploymentNotFound: with close ids.
+        """
+        ...
+
+    async def load_definition(self, deployment_id: DeploymentId) -> Definition:
+        """Give a deployment with every version that it runs, as they are stored now. What is given is shared.
+
+        Raises:
+            DeploymentNotFound: with close ids.
+            ArtifactNotFound: its artifact version does not exist. A child that does not is None in what is given.
         """
         ...
 

@@ -1,12 +1,13 @@
 """The definitions that a run started with, and goes on with whatever happens to the originals."""
 
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, PlainSerializer
 
 from wf_artifacts.catalog.models import Artifact, Deployment
 from wf_artifacts.storage.documents import Format
+from wf_artifacts.storage.kept import Kept
 from wf_artifacts.storage.records import Array, Record
 from wf_core.calls.contract import Contract, Hints
 
@@ -64,4 +65,17 @@ class PinnedEnvironment(Record):
     """Logical `source.capability` -> what it means in this run."""
 
 
-ENVIRONMENT = Format("wf.run_environment", 2, PinnedEnvironment, plain=1)
+class _EnvironmentFormat(Format[PinnedEnvironment]):
+    """Writes an environment once: runs of one deployment share it, and it is as long as their plans."""
+
+    def encode(self, record: PinnedEnvironment) -> bytes:
+        kept = _WRITTEN.get(id(record))
+        if kept is None or kept[0] is not record:
+            kept = record, super().encode(record)
+            _WRITTEN.keep(id(record), kept, size=len(kept[1]))
+        return kept[1]
+
+
+_WRITTEN: Final = Kept[int, tuple[PinnedEnvironment, bytes]](4 * 1024 * 1024)
+
+ENVIRONMENT: Final = _EnvironmentFormat("wf.run_environment", 2, PinnedEnvironment, plain=1)

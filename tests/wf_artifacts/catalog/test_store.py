@@ -139,6 +139,7 @@ class TestFindingArtifacts:
             catalog.save_deployment(deployment(text), replace=True),
             catalog.save_deployment(deployment(artifact_id=text), replace=True),
             catalog.load_deployment(DeploymentId(text)),
+            catalog.load_definition(DeploymentId(text)),
             catalog.delete_deployment(DeploymentId(text)),
         ):
             with pytest.raises(InvalidId) as refused:
@@ -240,10 +241,31 @@ class TestDeployments:
     async def test_an_unknown_id_names_close_ones(self, catalog: CatalogStore) -> None:
         await save(catalog)
         await catalog.save_deployment(deployment(), replace=False)
-        for ask in (catalog.load_deployment, catalog.delete_deployment):
+        for ask in (catalog.load_deployment, catalog.load_definition, catalog.delete_deployment):
             with pytest.raises(DeploymentNotFound) as missing:
                 await ask(DeploymentId("publsh"))
             assert missing.value.close == ("publish",)
+
+    async def test_it_is_given_with_everything_that_it_runs(self, catalog: CatalogStore) -> None:
+        leaf = await save(catalog, artifact_id="leaf")
+        middle = await save(catalog, plan("middle", ("leaf", 1)), "middle")
+        notes = await save(catalog, plan("notes", ("middle", 1), ("leaf", 1)))
+        await catalog.save_deployment(deployment(), replace=False)
+        for _ in range(2):
+            found = await catalog.load_definition(PUBLISH)
+            assert (found.deployment, found.artifact) == (deployment(), notes)
+            assert list(found.children.items()) == [(("middle", 1), middle), (("leaf", 1), leaf)]
+
+    async def test_what_it_runs_is_what_is_stored_now(self, catalog: CatalogStore) -> None:
+        await save(catalog)
+        await catalog.save_deployment(deployment(), replace=False)
+        assert (await catalog.load_definition(PUBLISH)).artifact.plan == plan()
+        await save(catalog, {"name": "b"})
+        await catalog.save_deployment(deployment(version=2), replace=True)
+        assert (await catalog.load_definition(PUBLISH)).artifact.plan == {"name": "b"}
+        await catalog.delete_deployment(PUBLISH)
+        with pytest.raises(DeploymentNotFound):
+            await catalog.load_definition(PUBLISH)
 
     async def test_a_deleted_deployment_is_gone(self, catalog: CatalogStore) -> None:
         await save(catalog)

@@ -43,3 +43,16 @@ def test_a_contract_is_never_filled_up_with_what_is_assumed_today() -> None:
     del document["body"]["capabilities"]["files.read"]["contract"]["deferred"]
     with pytest.raises(StateCorrupt, match="deferred: Field required"):
         ENVIRONMENT.decode(resealed(json.dumps(document).encode()), "environment")
+
+
+def test_an_environment_that_many_runs_share_is_written_once() -> None:
+    pinned = environment()
+    assert ENVIRONMENT.encode(pinned) is ENVIRONMENT.encode(pinned)
+
+
+def test_each_environment_is_written_as_it_is() -> None:
+    """Also one that is where another was in memory."""
+    for number in range(1_000):
+        pinned = environment().model_copy(update={"children": (artifact("child", number + 1),)})
+        document = json.loads(ENVIRONMENT.encode(pinned))
+        assert document["body"]["children"][0]["version"] == number + 1

@@ -13,6 +13,7 @@ from typing import Final
 
 from pydantic import Field
 
+from wf_artifacts.catalog.definitions import StoredVersion
 from wf_artifacts.catalog.models import ARTIFACT, DEPLOYMENT, Artifact, Deployment
 from wf_artifacts.catalog.references import ArtifactRef
 from wf_artifacts.storage.documents import Format
@@ -85,12 +86,19 @@ class CatalogTree:
         """Give the highest number that was ever given; 0 where none was."""
         return max([self.numbers(artifact_id).last, *self.versions(artifact_id)])
 
-    def artifact(self, reference: ArtifactRef) -> Artifact | None:
-        """Read a version. The id may be any text: that of a child comes from a plan, and nobody has checked it."""
+    def stored(self, reference: ArtifactRef) -> StoredVersion | None:
+        """Read the document of a version. The id may be any text: that of a child comes from a plan, unchecked."""
         artifact_id, version = reference
         if not is_id(artifact_id) or version <= self.numbers(artifact_id).deleted_through:
             return None
-        return self.home.load(self.artifact_path(reference), ARTIFACT, artifact_id=artifact_id, version=version)
+        path = self.artifact_path(reference)
+        data = self.home.read(path)
+        return None if data is None else StoredVersion(self.home.document(path), data)
+
+    def artifact(self, reference: ArtifactRef) -> Artifact | None:
+        """Read a version, as `stored` does."""
+        stored = self.stored(reference)
+        return None if stored is None else ARTIFACT.decode(stored.data, stored.name, **reference._asdict())
 
     def deployment(self, deployment_id: DeploymentId) -> Deployment | None:
         """Read a deployment."""
