@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from wf_artifacts.catalog.definitions import Definition
 from wf_artifacts.catalog.models import Artifact
 from wf_artifacts.catalog.references import ArtifactRef, child_references
 from wf_artifacts.catalog.store import CatalogStore
@@ -49,3 +50,15 @@ async def descend(catalog: CatalogStore, plan: Mapping[str, Any]) -> Descendants
             artifacts[reference] = found
             ahead.extend(child_references(found.plan))
     return Descendants(tuple(artifacts.values()), absent)
+
+
+async def descendants_of(catalog: CatalogStore, definition: Definition) -> Descendants:
+    """Give what a definition reaches; what does not exist is asked for, to say what there is.
+
+    Raises:
+        StateError, StoreUnavailable: one of them cannot be read.
+    """
+    found = tuple(child for child in definition.children.values() if child is not None)
+    if len(found) < len(definition.children):
+        return await descend(catalog, definition.artifact.plan)
+    return Descendants(found, {})

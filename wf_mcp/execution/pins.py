@@ -12,10 +12,12 @@ from itertools import pairwise
 import anyio
 from anyio import to_thread
 
+from wf_artifacts.catalog.definitions import Definition
 from wf_artifacts.catalog.models import Artifact, Deployment
 from wf_artifacts.catalog.store import CatalogStore
 from wf_artifacts.runs.environment import PinnedCapability, PinnedEnvironment
 from wf_artifacts.sources.models import Capability
+from wf_core import jsonvalue
 from wf_core.calls.contract import Contract
 from wf_core.calls.policy import ToolCall
 from wf_core.calls.policy_data import read_policy
@@ -24,7 +26,7 @@ from wf_core.plan import CapabilityRef, WorkflowPlan
 from wf_core.validation import Issue, read_plan
 from wf_core.validation.capabilities import Sources
 from wf_core.validation.drift import called_capabilities, drift, effective, usage
-from wf_mcp.execution.children import Descendants, descend
+from wf_mcp.execution.children import Descendants, descend, descendants_of
 from wf_mcp.execution.recent import Recent
 from wf_mcp.sources.protocol import SourceNotFound, SourceUnavailable
 from wf_mcp.sources.registry import SourceRegistry
@@ -40,7 +42,8 @@ _Plans = tuple[tuple[str, int, str], ...]
 
 _CALLED = Recent[_Plans, list[CapabilityRef]]()
 _CHECKED = Recent[tuple[_Plans, tuple[object, ...], tuple[tuple[str, str], ...]], list[Issue]]()
-"""A deployment that is started again and again is read once: the keys hold digests of all that is read."""
+_PINNED = Recent[tuple[_Plans, bytes], PinnedEnvironment]()
+"""A deployment that is started again and again is read once: the keys hold all that is read, of plans the digests."""
 
 Found = Mapping[Name, Capability | WfError]
 """What the sources say. A name that they said nothing of in time is missing."""
@@ -82,10 +85,24 @@ async def pin(registry: SourceRegistry, catalog: CatalogStore, *, artifact: Arti
     Raises:
         StateError, StoreUnavailable: a child cannot be read.
     """
-    descendants = await descend(catalog, artifact.plan)
+    return await _pin(registry, artifact, await descend(catalog, artifact.plan), deployment)
+
+
+async def pin_definition(registry: SourceRegistry, catalog: CatalogStore, definition: Definition) -> Pinned:
+    """Pin what a deployment runs, as `pin` does. While it and the contracts are the same, so is the environment."""
+    descendants = await descendants_of(catalog, definition)
+    pinned = await _pin(registry, definition.artifact, descendants, definition.deployment)
+    if pinned.environment is None:
+        return pinned
+    return replace(pinned, environment=_PINNED.keep(_content(pinned.environment), pinned.environment))
+
+
+async def _pin(
+    registry: SourceRegistry, artifact: Artifact, descendants: Descendants, deployment: Deployment
+) -> Pinned:
     family = (artifact, *descendants.artifacts)
     # In threads: long plans take their time, and others are served meanwhile.
-    plans = tuple((one.artifact_id, one.version, one.digest) for one in family)
+    plans = _digests(family)
     called = await _CALLED.get(plans, partial(to_thread.run_sync, partial(_called, family)))
     issues = [*_namesakes(called), *_idle_bindings(called, deployment), *_idle_rules(called, deployment)]
     wanted = {reference: _bound(reference, deployment) for reference in called}
@@ -165,6 +182,16 @@ def readiness(environment: PinnedEnvironment, found: Found) -> Readiness:
 def pinned_contracts(environment: PinnedEnvironment) -> dict[str, Contract]:
     """Give the contracts with which the run was started."""
     return {logical: pinned.contract for logical, pinned in environment.capabilities.items()}
+
+
+def _digests(family: Iterable[Artifact]) -> _Plans:
+    return tuple((one.artifact_id, one.version, one.digest) for one in family)
+
+
+def _content(environment: PinnedEnvironment) -> tuple[_Plans, bytes]:
+    """Give all that an environment holds, of its plans the digests."""
+    rest = environment.model_dump(exclude={"artifact": {"plan"}, "children": {"__all__": {"plan"}}})
+    return _digests((environment.artifact, *environment.children)), jsonvalue.dumps(rest)
 
 
 def _is_far(registry: SourceRegistry, source: str) -> bool:

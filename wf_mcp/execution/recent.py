@@ -20,7 +20,12 @@ class Recent(Generic[K, V]):
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key]
-        value = self._kept[key] = await work_out()
+        return self.keep(key, await work_out())
+
+    def keep(self, key: K, value: V) -> V:
+        """Give the value of a key, which is this one if none is kept."""
+        value = self._kept.setdefault(key, value)
+        self._kept.move_to_end(key)
         while len(self._kept) > self._most_kept:
             self._kept.popitem(last=False)
         return value

@@ -65,6 +65,14 @@ class Handle:
     """None where this process does not advance it."""
 
 
+@dataclass(frozen=True, slots=True)
+class AtRest:
+    """A run that was advanced here, as it was stored when it stopped."""
+
+    record: RunRecord
+    environment: PinnedEnvironment
+
+
 class RunDriver:
     """Starts, answers, cancels and advances runs in tasks of the application."""
 
@@ -214,8 +222,10 @@ class RunDriver:
 
         await owned(self._tasks, end)
 
-    async def wait(self, handle: Handle, *, seconds: float, progress: Progress | None = None) -> None:
+    async def wait(self, handle: Handle, *, seconds: float, progress: Progress | None = None) -> AtRest | None:
         """Wait for at most `seconds` until the run stops. It goes on afterwards, also when the waiting is cancelled.
+
+        Gives the run where it has stopped here, None where it goes on or another process advances it.
 
         Raises:
             StoreFull, StoreUnavailable, AdvancingFailed: advancing it ended; it stands as it was last stored.
@@ -227,8 +237,13 @@ class RunDriver:
                 await handle.live.wait()
             else:
                 await handle.live.follow(progress)
-        if handle.live is not None and handle.live.fault is not None:
+        if handle.live is None:
+            return None
+        if handle.live.fault is not None:
             raise handle.live.fault
+        if self._live.get(handle.run_id) is handle.live:
+            return None
+        return AtRest(handle.live.journal.record, handle.live.journal.environment)
 
     def _blank(
         self,

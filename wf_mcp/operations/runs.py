@@ -18,6 +18,7 @@ from wf_mcp.errors import RunBlocked
 from wf_mcp.execution import pins
 from wf_mcp.execution.callees.waking import waits_for_callees
 from wf_mcp.execution.live import Progress
+from wf_mcp.execution.runs import AtRest
 from wf_mcp.operations import summaries
 from wf_mcp.operations.caller import LOCAL_MODEL, Caller
 from wf_mcp.operations.checks import check_key, check_limit, check_wait, storable
@@ -59,16 +60,15 @@ async def run_deployment(
     if key is not None:
         handle = await app.runs.earlier(name, given, principal=caller.principal, idempotency_key=key)
     if handle is None:
-        deployment = await app.stores.catalog.load_deployment(name)
-        artifact = await app.stores.catalog.load_artifact(deployment.artifact_id, deployment.artifact_version)
-        pinned = await pins.pin(app.registry, app.stores.catalog, artifact=artifact, deployment=deployment)
+        definition = await app.stores.catalog.load_definition(name)
+        pinned = await pins.pin_definition(app.registry, app.stores.catalog, definition)
         if pinned.environment is None:
-            return summaries.unrunnable(deployment, pinned.issues)
+            return summaries.unrunnable(definition.deployment, pinned.issues)
         handle = await app.runs.start(pinned.environment, given, principal=caller.principal, idempotency_key=key)
     if handle.live is None:
         return await inspect_run(app, run_id=handle.run_id, wait_seconds=wait_seconds, caller=caller, progress=progress)
-    await app.runs.wait(handle, seconds=wait_seconds, progress=progress)
-    return await _summary(app, handle.run_id, caller)
+    stopped = await app.runs.wait(handle, seconds=wait_seconds, progress=progress)
+    return await _summary(app, handle.run_id, caller, stopped)
 
 
 async def resume_run(
@@ -101,8 +101,8 @@ async def resume_run(
         person=caller.person,
     )
     handle = await app.runs.answer(record.run_id, answer)
-    await app.runs.wait(handle, seconds=wait_seconds, progress=progress)
-    return await _summary(app, record.run_id, caller)
+    stopped = await app.runs.wait(handle, seconds=wait_seconds, progress=progress)
+    return await _summary(app, record.run_id, caller, stopped)
 
 
 async def inspect_run(
@@ -219,8 +219,11 @@ async def _load(app: App, run_id: str, caller: Caller) -> RunRecord:
     return await app.stores.runs.load(RunId(run_id), principal=caller.principal)
 
 
-async def _summary(app: App, run_id: RunId, caller: Caller) -> RunSummary:
-    return await summaries.summarize(app, await _load(app, run_id, caller))
+async def _summary(app: App, run_id: RunId, caller: Caller, stopped: AtRest | None = None) -> RunSummary:
+    """Tell where a run stands, which has just `stopped` if that is given."""
+    if stopped is None:
+        return await summaries.summarize(app, await _load(app, run_id, caller))
+    return await summaries.summarize(app, stopped.record, environment=stopped.environment)
 
 
 async def _row(app: App, record: RunRecord) -> RunRow:

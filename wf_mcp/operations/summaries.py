@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from wf_artifacts.catalog.models import Deployment
+from wf_artifacts.runs.environment import PinnedEnvironment
 from wf_artifacts.runs.models import RunRecord
 from wf_core.errors import WfError
 from wf_core.ids import call_token
@@ -33,15 +34,22 @@ MOST_ACTIONS = 5
 
 
 async def summarize(
-    app: App, record: RunRecord, *, patience: float | None = INSPECTION_SECONDS, left: WfError | None = None
+    app: App,
+    record: RunRecord,
+    *,
+    environment: PinnedEnvironment | None = None,
+    patience: float | None = INSPECTION_SECONDS,
+    left: WfError | None = None,
 ) -> RunSummary:
     """Tell where a run stands. Nothing is written.
 
     Of a run that nobody advances the sources are asked whether it could go on, for `patience` seconds, or as long as
-    they need. `left` is why it could not be taken over.
+    they need. `environment` is what it is pinned to, if that is known. `left` is why it could not be taken over.
     """
     record, abandoned = await _looked_after(app, record)
-    readiness = await _readiness(app, record, patience) if abandoned or record.status == "interrupted" else None
+    readiness = None
+    if abandoned or record.status == "interrupted":
+        readiness = await _readiness(app, record, environment, patience)
     diagnostics = [] if readiness is None else diagnose(readiness.issues)
     if left is not None and not isinstance(left, RunBlocked):
         diagnostics.append(unusable(left))
@@ -209,8 +217,11 @@ def unusable(error: WfError) -> Diagnostic:
     return Diagnostic(severity="error", code=error.code, message=error.message, hint=error.hint)
 
 
-async def _readiness(app: App, record: RunRecord, patience: float | None) -> Readiness:
-    environment = await app.stores.runs.load_environment(record.run_id)
+async def _readiness(
+    app: App, record: RunRecord, environment: PinnedEnvironment | None, patience: float | None
+) -> Readiness:
+    if environment is None:
+        environment = await app.stores.runs.load_environment(record.run_id)
     return pins.readiness(environment, await pins.ask(app.registry, pins.names(environment), seconds=patience))
 
 

@@ -4,9 +4,12 @@ from typing import Any
 
 import pytest
 
-from tests.wf_mcp.scripted import ask, child, opened, plan, save
+from tests.wf_mcp.scripted import artifact, ask, child, deployment, opened, plan, save
+from wf_artifacts.catalog.definitions import Definition
+from wf_artifacts.catalog.references import ArtifactRef
+from wf_core.ids import ArtifactId
 from wf_core.validation.children import Absent
-from wf_mcp.execution.children import descend
+from wf_mcp.execution.children import descend, descendants_of
 
 pytestmark = pytest.mark.anyio
 
@@ -45,3 +48,22 @@ async def test_a_number_that_no_version_has_is_not_looked_for(version: int) -> N
 async def test_what_is_no_plan_reaches_nothing(document: dict[str, Any]) -> None:
     async with opened() as app:
         assert (await descend(app.stores.catalog, document)).plans == {}
+
+
+async def test_what_was_read_with_a_deployment_is_not_read_again() -> None:
+    async with opened() as app, opened() as empty:
+        leaf = await save(app, "leaf", plan({"ask": ask()}))
+        flow = await save(app, "flow", plan({"run": child("leaf")}))
+        definition = Definition(deployment(), flow, {ArtifactRef(ArtifactId("leaf"), 1): leaf})
+        found = await descendants_of(empty.stores.catalog, definition)
+    assert (found.artifacts, found.absent) == ((leaf,), {})
+
+
+async def test_of_what_was_missing_with_a_deployment_it_is_told_what_there_is() -> None:
+    async with opened() as app:
+        await save(app, "leaf", plan({"ask": ask()}))
+        flow = artifact(plan({"run": child("leaf"), "more": child("leaf", version=7)}))
+        missing = {ArtifactRef(ArtifactId("leaf"), version): None for version in (1, 7)}
+        found = await descendants_of(app.stores.catalog, Definition(deployment(), flow, missing))
+    assert [one.artifact_id for one in found.artifacts] == ["leaf"]
+    assert {version: absent.hint for version, absent in found.absent.items()} == {("leaf", 7): "It has 1."}

@@ -1,6 +1,8 @@
 """What a run is pinned to, and whether that is still what the sources offer."""
 
-from typing import Any
+import shutil
+from pathlib import Path
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -17,9 +19,11 @@ from tests.wf_mcp.scripted import (
     plan,
     save,
 )
+from wf_artifacts.catalog.models import Artifact, Durability
 from wf_artifacts.runs.environment import PinnedEnvironment
+from wf_artifacts.stores import open_stores
 from wf_core.calls.contract import Contract, Hints
-from wf_core.ids import ArtifactId
+from wf_core.ids import ArtifactId, DeploymentId
 from wf_mcp.app import App
 from wf_mcp.execution import pins
 
@@ -123,6 +127,82 @@ async def test_a_rule_that_is_for_no_step_is_a_warning() -> None:
     [issue] = pinned.issues
     assert (issue.severity, issue.code) == ("warning", "unused_rule")
     assert "'ops.nota'" in issue.message
+
+
+# What is deployed
+
+
+async def deploy(app: App, *, durability: Durability = "steps", **bindings: str) -> None:
+    deployed = deployment(**bindings).model_copy(update={"durability": durability})
+    await app.stores.catalog.save_deployment(deployed, replace=True)
+
+
+async def pinned_now(app: App) -> PinnedEnvironment:
+    """Pin what is deployed, as a start does."""
+    definition = await app.stores.catalog.load_definition(DeploymentId("flow"))
+    pinned = await pins.pin_definition(app.registry, app.stores.catalog, definition)
+    assert pinned.environment is not None, pinned.issues
+    return pinned.environment
+
+
+async def test_what_is_deployed_is_pinned_to_one_environment_while_it_and_the_contracts_are_the_same() -> None:
+    async with opened(source()) as app:
+        await save(app, "leaf", PLAN)
+        flow = await save(app, "flow", plan({"run": child("leaf")}))
+        await deploy(app)
+        first = await pinned_now(app)
+        assert await pinned_now(app) is first
+        assert first == await environment_of(app, flow)
+
+
+async def environment_of(app: App, saved: Artifact) -> PinnedEnvironment | None:
+    pinned = await pins.pin(app.registry, app.stores.catalog, artifact=saved, deployment=deployment())
+    return pinned.environment
+
+
+async def test_whatever_changes_is_pinned_as_it_is_now() -> None:
+    """Each change is noticed at the next start, also what does not matter to the plan."""
+    desk, other = source(), source("desk")
+    async with opened(desk, other) as app:
+        await save(app, "flow", PLAN)
+        await deploy(app)
+        seen = [await pinned_now(app)]
+        await deploy(app, durability="stops")
+        seen.append(await pinned_now(app))
+        await deploy(app, ops="desk")
+        seen.append(await pinned_now(app))
+        titled = {**cast("dict[str, Any]", NOTED.input_schema), "title": "What is noted"}
+        for contract in (
+            Contract(titled, NOTED.output_schema),
+            Contract(titled, NOTED.output_schema, hints=Hints(read_only=True)),
+            Contract({**titled, "examples": [1]}, NOTED.output_schema),
+            Contract({**titled, "examples": [True]}, NOTED.output_schema),
+            Contract({**titled, "examples": [1.0]}, NOTED.output_schema),
+        ):
+            other.contracts = {"note": contract}
+            seen.append(await pinned_now(app))
+            assert seen[-1].capabilities["ops.note"].contract is contract
+        await save(app, "flow", plan(PLAN["steps"], state_schema=PLAN["state_schema"], description="Notes."))
+        newest = deployment(ops="desk").model_copy(update={"artifact_version": 2})
+        await app.stores.catalog.save_deployment(newest, replace=True)
+        seen.append(await pinned_now(app))
+    assert len({id(one) for one in seen}) == len(seen) == 9
+    assert [one.deployment.durability for one in seen[:3]] == ["steps", "stops", "steps"]
+    assert [one.capabilities["ops.note"].source for one in seen[:3]] == ["ops", "ops", "desk"]
+    assert (seen[-1].artifact.version, seen[-1].artifact.plan["description"]) == (2, "Notes.")
+
+
+async def test_a_child_that_is_gone_keeps_what_is_deployed_from_being_pinned(tmp_path: Path) -> None:
+    async with opened(source(), stores=open_stores(tmp_path.as_uri())) as app:
+        await save(app, "leaf", PLAN)
+        await save(app, "flow", plan({"run": child("leaf")}))
+        await deploy(app)
+        await pinned_now(app)
+        shutil.rmtree(tmp_path / "artifacts" / "leaf")
+        definition = await app.stores.catalog.load_definition(DeploymentId("flow"))
+        pinned = await pins.pin_definition(app.registry, app.stores.catalog, definition)
+    assert pinned.environment is None
+    assert [issue.code for issue in pinned.issues] == ["unknown_child_artifact"]
 
 
 # Children

@@ -37,3 +37,13 @@ async def test_what_fails_is_tried_again() -> None:
     with pytest.raises(ValueError, match="not now"):
         await recent.get("a", fail)
     assert await ask(recent, "a", worked_out) == "A"
+
+
+async def test_what_is_kept_is_given_in_the_place_of_what_is_the_same() -> None:
+    recent = Recent[str, list[int]](most_kept=2)
+    first, second = [1], [1]
+    assert recent.keep("a", first) is first
+    assert recent.keep("a", second) is first
+    for key in "bc":
+        recent.keep(key, [])
+    assert recent.keep("a", second) is second

@@ -1,12 +1,18 @@
 """Binding artifact versions to sources."""
 
+import shutil
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from tests.wf_mcp.scripted import ScriptedSource, ask, node, opened, plan
 from wf_artifacts.errors import ArtifactNotFound, DeploymentExists, DeploymentNotFound, InvalidId
+from wf_artifacts.stores import open_stores
 from wf_mcp.app import App
-from wf_mcp.operations.artifacts import save_artifact
+from wf_mcp.operations.artifacts import delete_artifact, save_artifact
 from wf_mcp.operations.deployments import create_deployment, delete_deployment, inspect_deployment, list_deployments
+from wf_mcp.operations.runs import resume_run, run_deployment
 
 pytestmark = pytest.mark.anyio
 
@@ -98,3 +104,47 @@ async def test_deployments_are_listed_page_by_page() -> None:
         rest = await list_deployments(app, cursor=first.next_cursor)
     assert [row.deployment_id for row in first.deployments + rest.deployments] == ["a", "c"]
     assert rest.next_cursor is None
+
+
+def saying(text: str) -> dict[str, Any]:
+    """Write a plan that says something once it was asked to."""
+    say = node("wf.std.constant", input={"value": {"value": text}}, output={"state.said": "value"})
+    said: dict[str, Any] = {"state_schema": {"properties": {"said": {}}}, "output": {"said": {"path": "state.said"}}}
+    return plan({"ask": ask("say"), "say": say}, **said)
+
+
+async def deploy(app: App, document: dict[str, Any]) -> None:
+    await save_artifact(app, artifact_id="flow", plan=document)
+    await create_deployment(app, deployment_id="flow", artifact_id="flow", replace=True)
+
+
+async def test_a_start_runs_what_another_process_has_deployed_meanwhile(tmp_path: Path) -> None:
+    """And a run that waits goes on with what it was started with."""
+    here, there = open_stores(tmp_path.as_uri()), open_stores(tmp_path.as_uri())
+    async with opened(stores=here) as app, opened(stores=there) as elsewhere:
+        await deploy(app, saying("first"))
+        asked = [await run_deployment(app, deployment_id="flow") for _ in range(2)]
+        await deploy(elsewhere, saying("second"))
+        asked.append(await run_deployment(app, deployment_id="flow"))
+        await delete_deployment(elsewhere, deployment_id="flow")
+        await delete_artifact(elsewhere, artifact_id="flow")
+        with pytest.raises(DeploymentNotFound):
+            await run_deployment(app, deployment_id="flow")
+        await deploy(elsewhere, saying("third"))
+        asked.append(await run_deployment(app, deployment_id="flow"))
+        done = [await resume_run(app, run_id=one.run_id or "") for one in asked]
+    assert [one.output for one in done] == [{"said": text} for text in ("first", "first", "second", "third")]
+    assert [one.artifact_version for one in done] == [1, 1, 2, 3]
+
+
+async def test_a_start_runs_what_stands_under_a_number_now(tmp_path: Path) -> None:
+    """Also where a folder was removed by hand, so that a number is given twice."""
+    here, there = open_stores(tmp_path.as_uri()), open_stores(tmp_path.as_uri())
+    async with opened(stores=here) as app, opened(stores=there) as elsewhere:
+        await deploy(app, saying("first"))
+        asked = [await run_deployment(app, deployment_id="flow")]
+        shutil.rmtree(tmp_path / "artifacts" / "flow")
+        await deploy(elsewhere, saying("second"))
+        asked.append(await run_deployment(app, deployment_id="flow"))
+        done = [await resume_run(app, run_id=one.run_id or "") for one in asked]
+    assert [(one.artifact_version, one.output) for one in done] == [(1, {"said": "first"}), (1, {"said": "second"})]

@@ -6,8 +6,22 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.wf_mcp.scripted import Gate, ScriptedSource, ask, deployment, environment, node, opened, plan, start
+from tests.wf_mcp.scripted import (
+    Gate,
+    ScriptedSource,
+    ask,
+    deployment,
+    echo,
+    environment,
+    failing,
+    node,
+    opened,
+    plan,
+    save,
+    start,
+)
 from wf_artifacts.runs.models import RunRecord
+from wf_artifacts.stores import Stores
 from wf_core.calls.contract import Contract
 from wf_core.ids import ArtifactId, DeploymentId, RunId
 from wf_core.runtime import Answer
@@ -15,7 +29,9 @@ from wf_core.validation import Issue
 from wf_mcp.app import App
 from wf_mcp.execution.pins import Readiness
 from wf_mcp.operations import summaries
+from wf_mcp.operations.deployments import create_deployment
 from wf_mcp.operations.models import RunSummary
+from wf_mcp.operations.runs import inspect_run, run_deployment
 
 pytestmark = pytest.mark.anyio
 
@@ -208,3 +224,32 @@ async def test_a_question_of_a_run_under_way_can_be_answered_where_the_run_is_ad
         f'resume_run(run_id="{handle.run_id}", interrupt_id="int_2"',
     ]
     assert there.next_actions == [wait]
+
+
+DEFER: dict[str, Any] = {"tag": "defer", "reason": "outside", "expiresSeconds": 60}
+
+
+@pytest.mark.parametrize(
+    ("steps", "deferred", "status"),
+    [
+        ({"look": node("wf.std.constant", input={"value": {"value": [1, 2.5, None]}})}, False, "completed"),
+        ({"do": node("ops.do")}, False, "failed"),
+        ({"do": node("ops.echo")}, True, "interrupted"),
+        ({"ask": ask(outcomes=["a", "b"], routes={"a": "__end__", "b": "__end__"})}, False, "interrupted"),
+    ],
+)
+async def test_whoever_waited_for_a_run_is_told_what_is_stored(
+    stores: Stores, steps: dict[str, Any], deferred: bool, status: str
+) -> None:
+    source = ScriptedSource(acts={"do": failing(), "echo": echo})
+    policy = {"rules": [{"tool": "ops.echo", "disposition": DEFER}]} if deferred else None
+    async with opened(source, stores=stores) as app:
+        await save(app, "flow", plan(steps))
+        await create_deployment(app, deployment_id="flow", artifact_id="flow", call_policy=policy)
+        told = await run_deployment(app, deployment_id="flow")
+        assert told.status == status
+        assert len(told.pending_calls) == deferred
+        assert told.run_id is not None
+        assert await inspect_run(app, run_id=told.run_id) == told
+    async with opened(source, stores=stores) as app:
+        assert await inspect_run(app, run_id=told.run_id) == told

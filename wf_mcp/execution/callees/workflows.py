@@ -107,11 +107,10 @@ class WorkflowsSource:
             raise CalleeGone(f"the run of {WORKFLOWS}.{name} that this call began")
         await require_shallow(self._stores, context, owner)
         try:
-            deployment = await self._stores.catalog.load_deployment(name)
-            artifact = await self._stores.catalog.load_artifact(deployment.artifact_id, deployment.artifact_version)
+            definition = await self._stores.catalog.load_definition(name)
         except DeploymentNotFound as error:
             raise CallFailed.before(error) from error
-        pinned = await pins.pin(self._registry, self._stores.catalog, artifact=artifact, deployment=deployment)
+        pinned = await pins.pin_definition(self._registry, self._stores.catalog, definition)
         if pinned.environment is None:
             told = "; ".join(issue.message for issue in pinned.issues)
             raise CallFailed("unrunnable", f"The workflow {name} cannot be run: {told}", executed=False)
