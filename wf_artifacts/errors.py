@@ -19,6 +19,7 @@
         ├── InvalidId                a text that cannot be an id
         ├── InvalidCursor            a cursor that this list did not give out
         ├── InvalidStoreUrl          a store address that cannot be opened
+        ├── StoreBusy                somebody else copies to the store
         └── StoreUnavailable         the store did not answer; nothing was done
             ├── StoreFull            there is no room left; nothing was done
             ├── StoreGone            it was moved or removed while it was in use; nothing was done
@@ -259,6 +260,18 @@ class InvalidStoreUrl(StoreError, ValueError):
         )
 
 
+class StoreBusy(StoreError):
+    """Another process or task copies to the store. Nothing was changed."""
+
+    code = "store_busy"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Another copy to this store is under way.",
+            hint="Use the store once that copy has ended. If it fails or is killed, copy again, which begins anew.",
+        )
+
+
 class StoreUnavailable(StoreError):
     """The store did not answer. What was asked for was not done."""
 
@@ -293,11 +306,14 @@ class StoreGone(StoreUnavailable):
 
 
 class UnfinishedCopy(StoreUnavailable):
-    """The store was being copied to when that ended. It holds a part and is not used; nothing was done."""
+    """The store is being copied to, or was when that ended. It holds a part and is not used; nothing was done."""
 
     def __init__(self, document: str) -> None:
-        super().__init__(document, "it holds a part of a copy that came to no end")
-        self.hint = "Copy again with `wf store copy`, which begins anew there, or use the store that was copied from."
+        super().__init__(document, "it holds a part of a copy that has not come to its end")
+        self.hint = (
+            "Wait for a copy that is under way. If there is none, copy again with `wf store copy`, which begins anew "
+            "there, or use the store that was copied from."
+        )
 
 
 class DocumentUnreadable(StoreUnavailable, StateError):

@@ -114,12 +114,14 @@ def open_stores(url: str, *, to_copy_to: bool = False) -> Stores:
             catalog, runs, sessions = FileTreeCatalog(home), FileTreeRuns(home), FileTreeSessions(home)
             continuations, cache = FileTreeContinuations(home), FileTreeCache(home)
             rooms = catalog, runs, sessions, continuations, cache
+            target = HomeTarget(home)
 
             def shut() -> None:
                 runs.close()
                 sessions.close()
+                target.release()
 
-            return Stores(*rooms, shut, examinations=[room.faults for room in rooms], target=HomeTarget(home))
+            return Stores(*rooms, shut, examinations=[room.faults for room in rooms], target=target)
         case "sqlite" if path.removeprefix("/"):
             return _in_database(_sqlite(Path(path.removeprefix("/")), to_copy_to=to_copy_to))
         case _:

@@ -144,6 +144,7 @@ MEANINGS: Mapping[str, Meaning] = {
     "state_version_unsupported": Meaning(ExitStatus.BLOCKED, 409),
     "run_busy": Meaning(ExitStatus.BUSY, 409),
     "session_busy": Meaning(ExitStatus.BUSY, 409),
+    "store_busy": Meaning(ExitStatus.BUSY, 409),
     # A capability that was called did not deliver.
     "envelope_invalid": Meaning(ExitStatus.FAILED, 502),
     "envelope_missing": Meaning(ExitStatus.FAILED, 502),

@@ -107,6 +107,17 @@ class Database(ABC):
         """Tell whether the process of an owner has ended for certain."""
 
     @abstractmethod
+    def hold(self) -> bool:
+        """Be the only one that copies to it, until it is closed or this process ends. False where somebody is that.
+
+        Where the hold is lost before, whatever is to be written afterwards is refused.
+        """
+
+    @abstractmethod
+    def holder(self) -> str | None:
+        """Name who holds it, the same for every address of it. None where nobody does."""
+
+    @abstractmethod
     def connect(self) -> Connection:
         """Open a connection to a database whose schema is that of this version.
 

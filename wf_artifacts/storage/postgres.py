@@ -4,7 +4,7 @@ An owner of claims on another machine cannot be seen to end: it is gone when its
 server. A process that stops in the middle of a transaction is thrown out of it, so that nobody waits for it for ever.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Final
 
@@ -16,6 +16,7 @@ from wf_artifacts.storage.connections import Answer, WouldWait
 from wf_artifacts.storage.database import DATABASE, Database
 from wf_artifacts.storage.migrations import migrate
 from wf_artifacts.storage.statements import NO_PARAMETERS, Dialect, Parameters, load_migrations
+from wf_core.errors import WfError
 
 POSTGRES: Final = Dialect("postgres", parameter=r"%(\1)s")
 
@@ -28,12 +29,34 @@ _BEGIN_WRITING = f"BEGIN; {_PATIENCE}"
 _BEGIN_UNSYNCED = f"BEGIN; {_PATIENCE}; SET LOCAL synchronous_commit = off"
 _LOCK_SCHEMA = "SELECT pg_advisory_xact_lock(8675022)"
 
+_THIS_STORE = "'wf_locks'::regclass::oid::int"
+"""Its table tells it from another store in another schema of the database."""
+_TRY_HOLD = f"SELECT pg_try_advisory_lock(8675023, {_THIS_STORE})"
+_LET_GO = f"SELECT pg_advisory_unlock(8675023, {_THIS_STORE})"
+_HOLDER = """
+SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted
+AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+AND classid = 8675023 AND objid = 'wf_locks'::regclass AND objsubid = 2"""
+_STAY = """
+SELECT set_config(name, value, false)
+FROM (VALUES ('idle_session_timeout', '0'), ('tcp_keepalives_idle', '30'), ('tcp_keepalives_interval', '10'),
+    ('tcp_keepalives_count', '3')) AS wanted (name, value) JOIN pg_settings USING (name)"""
+"""The server ends no connection because nothing is said, and soon the one of a machine that is gone."""
+_AWAIT_WRITERS = f"SELECT pg_advisory_xact_lock(8675024, {_THIS_STORE})"
+_REQUIRE_HOLD = f"""; DO $$ BEGIN
+PERFORM pg_advisory_xact_lock_shared(8675024, {_THIS_STORE});
+IF NOT EXISTS ({_HOLDER} AND pid = %d) THEN
+RAISE EXCEPTION 'the connection that kept others from copying to it was lost';
+END IF; END $$"""
+"""Begins what is written under a hold. The next holder has waited for it; what begins later sees that the hold is lost."""
+
 
 class PostgresConnection:
-    """One connection to the server."""
+    """One connection to the server. Whatever it changes begins with what `guard` gives."""
 
-    def __init__(self, address: str, secret: str) -> None:
+    def __init__(self, address: str, secret: str, guard: Callable[[], str]) -> None:
         self._secret = secret
+        self._guard = guard
         with self._translated():
             self._driver = psycopg.Connection.connect(address, autocommit=True)
 
@@ -44,7 +67,12 @@ class PostgresConnection:
     def begin(self, *, writing: bool, sync: bool = True, at_once: bool = False) -> None:
         if at_once:
             raise WouldWait
-        self.run((_BEGIN_WRITING if sync else _BEGIN_UNSYNCED) if writing else _BEGIN_READING)
+        try:
+            self.run((_BEGIN_WRITING if sync else _BEGIN_UNSYNCED) + self._guard() if writing else _BEGIN_READING)
+        except WfError:
+            with suppress(WfError):
+                self.rollback()
+            raise
 
     def run(self, text: str, parameters: Parameters = NO_PARAMETERS) -> Answer:
         # Without parameters several statements may come at once, which cannot be prepared.
@@ -99,9 +127,12 @@ class PostgresDatabase(Database):
         self._address = make_conninfo("", **settings)
         self._secret = str(settings.get("password", ""))
         self._ready = False
+        self._holding: PostgresConnection | None = None
+        """Holds the store, as long as it is open, where others may not copy to it."""
+        self._guard = ""
 
     def connect(self) -> PostgresConnection:
-        connection = PostgresConnection(self._address, self._secret)
+        connection = PostgresConnection(self._address, self._secret, lambda: self._guard)
         if not self._ready:
             try:
                 self._prepare(connection)
@@ -121,6 +152,39 @@ class PostgresDatabase(Database):
     def has_died(self, owner: str) -> bool:  # noqa: ARG002
         """Say no: nobody can know."""
         return False
+
+    def hold(self) -> bool:
+        """Hold it by a lock of a session, which ends with its connection; so the connection stays open."""
+        connection = self.connect()
+        try:
+            ((taken,),) = connection.run(_TRY_HOLD).rows
+            if taken:
+                connection.run(_STAY)
+                connection.begin(writing=True)
+                connection.run(_AWAIT_WRITERS)
+                connection.commit()
+                ((number,),) = connection.run("SELECT pg_backend_pid()").rows
+                self._guard = _REQUIRE_HOLD % number
+                self._holding = connection
+        finally:
+            if self._holding is not connection:
+                connection.close()
+        return taken
+
+    def holder(self) -> str | None:
+        connection = self.connect()
+        try:
+            return next((str(number) for (number,) in connection.run(_HOLDER).rows), None)
+        finally:
+            connection.close()
+
+    def close(self) -> None:
+        super().close()
+        if self._holding is not None:
+            # The server takes a moment to notice that a connection was closed.
+            with suppress(WfError):
+                self._holding.run(_LET_GO)
+            self._holding.close()
 
     @staticmethod
     def _prepare(connection: PostgresConnection) -> None:

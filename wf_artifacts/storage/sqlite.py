@@ -3,6 +3,7 @@
     wf.db                 the database, with wf.db-wal and wf.db-shm beside it while it is open
     wf.db-lock            held while the file is made or its schema is changed
     wf.db-owner-<name>    locked by a process that claims runs: it is free as soon as that process ends
+    wf.db-copy-lock       locked by a process that copies another store to the database
 
 Writers take turns; readers wait for nobody. What is acknowledged is on disk: the write-ahead log is synced (FULL), and
 the file and its log are still at their place.
@@ -23,6 +24,7 @@ from wf_artifacts.storage.connections import Answer, WouldWait
 from wf_artifacts.storage.database import DATABASE, Database
 from wf_artifacts.storage.documents import corrupt
 from wf_artifacts.storage.faults import translated
+from wf_artifacts.storage.holds import FileHold
 from wf_artifacts.storage.locks import FileLock, is_locked, locked, try_lock
 from wf_artifacts.storage.migrations import migrate
 from wf_artifacts.storage.places import Place
@@ -163,6 +165,8 @@ class SqliteDatabase(Database):
         self._place = Place(self._path, DATABASE)
         self._ready = False
         self._owners: dict[str, FileLock] = {}
+        real = Path(os.path.realpath(self._path))
+        self._hold = FileHold(real.with_name(f"{real.name}-copy-lock"))
 
     def connect(self) -> SqliteConnection:
         if self._ready:
@@ -197,6 +201,7 @@ class SqliteDatabase(Database):
         super().close()
         for owner in list(self._owners):
             self.withdraw(owner)
+        self._hold.release()
 
     def announce(self, owner: str) -> None:
         with translated(DATABASE):
@@ -217,6 +222,15 @@ class SqliteDatabase(Database):
     def has_died(self, owner: str) -> bool:
         with translated(DATABASE):
             return not is_locked(self._owner_file(owner))
+
+    def hold(self) -> bool:
+        with translated(DATABASE):
+            self._require_folder()
+            return self._hold.take()
+
+    def holder(self) -> str | None:
+        with translated(DATABASE):
+            return self._hold.holder()
 
     def _prepare(self) -> SqliteConnection:
         """Make the file where it is missing, and bring its schema up to date."""

@@ -1,6 +1,7 @@
 """What is special about a database on a server: it goes away and comes back, and asks for a password."""
 
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import quote
 
 import psycopg
@@ -53,6 +54,63 @@ def test_a_connection_that_breaks_in_use_is_told_and_nothing_was_changed(
         change()
     assert names(database) == []
     database.close()
+
+
+def end_holder(server: PostgresServer, database: Database) -> None:
+    """End the one connection that holds the database, and wait until it has ended."""
+    with psycopg.connect(server.url) as connection:
+        assert connection.execute("SELECT pg_terminate_backend(%s, 5000)", [int(str(database.holder()))]).fetchone()
+    assert database.holder() is None
+
+
+def test_who_lost_the_connection_that_holds_writes_no_more(database: Database, postgres_server: PostgresServer) -> None:
+    assert database.hold()
+    with database.writing() as transaction:
+        transaction.change("put_deployment", deployment_id="a", document=b"{}")
+    end_holder(postgres_server, database)
+    for sync in (True, False, True):
+        with pytest.raises(StoreUnavailable, match="kept others from copying"), database.writing(sync=sync):
+            pass
+    assert names(database) == ["a"]
+    database.close()
+
+
+def test_the_next_holder_waits_for_what_the_one_before_is_writing(
+    database: Database, postgres: str, postgres_server: PostgresServer
+) -> None:
+    """Otherwise that would appear in what the next has cleared."""
+    following = PostgresDatabase(postgres)
+    assert database.hold()
+    with ThreadPoolExecutor() as threads:
+        with database.writing() as transaction:
+            transaction.change("put_deployment", deployment_id="late", document=b"{}")
+            end_holder(postgres_server, database)
+            held = threads.submit(following.hold)
+            with psycopg.connect(postgres_server.url, autocommit=True) as connection:
+                while not connection.execute("SELECT FROM pg_locks WHERE NOT granted").fetchall():
+                    assert not held.done()
+        assert held.result()
+    assert names(following) == ["late"]
+    with pytest.raises(StoreUnavailable, match="kept others from copying"), database.writing():
+        pass
+    with following.writing() as transaction:
+        transaction.change("clear_deployments")
+    for opened in (database, following):
+        assert names(opened) == []
+        opened.close()
+
+
+def test_a_store_in_another_schema_is_held_by_itself(database: Database, postgres_server: PostgresServer) -> None:
+    with psycopg.connect(postgres_server.url) as connection:
+        connection.execute("CREATE SCHEMA other")
+    other = PostgresDatabase(f"{postgres_server.url}&options=-csearch_path%3Dother")
+    assert database.hold()
+    assert other.holder() is None
+    assert other.hold()
+    for opened in (database, other):
+        opened.close()
+    with psycopg.connect(postgres_server.url) as connection:
+        connection.execute("DROP SCHEMA other CASCADE")
 
 
 def test_a_statement_may_be_run_again_and_again(database: Database) -> None:

@@ -65,6 +65,16 @@ def test_closing_leaves_one_file(path: Path, database: Database) -> None:
     again.close()
 
 
+def test_a_hold_is_on_the_file_that_a_link_leads_to(path: Path, database: Database, tmp_path: Path) -> None:
+    (tmp_path / "link.db").symlink_to(path)
+    linked = SqliteDatabase(tmp_path / "link.db")
+    assert database.hold()
+    assert not linked.hold()
+    assert linked.holder() == database.holder() is not None
+    database.close()
+    assert list(path.parent.iterdir()) == []
+
+
 def test_the_log_stays_short_however_much_is_written(path: Path, database: Database) -> None:
     """10,000 changes, half a megabyte at once, and a reader in between."""
     log = path.with_name("wf.db-wal")

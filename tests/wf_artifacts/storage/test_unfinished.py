@@ -8,7 +8,7 @@ from tests.wf_artifacts.calls.samples import continuation
 from tests.wf_artifacts.conftest import Shared
 from tests.wf_artifacts.samples import NOW, artifact, deployment, record, start_and_release
 from tests.wf_artifacts.sessions.samples import begin_and_release, events, new_session_id, session
-from wf_artifacts.errors import UnfinishedCopy
+from wf_artifacts.errors import StoreBusy, UnfinishedCopy
 from wf_artifacts.storage.unfinished import Target
 from wf_artifacts.stores import Stores, open_stores
 
@@ -62,6 +62,32 @@ async def test_a_marked_store_is_refused_until_it_is_whole(url: str) -> None:
                 await start_and_release(other.runs, record())
             target_of(copy).finish()
             assert await counts(other) == [1] * 6
+
+
+async def test_one_at_a_time_holds_a_store_and_others_use_it_as_ever(shared: Shared) -> None:
+    async with open_stores(shared.url, to_copy_to=True) as copy, open_stores(shared.url, to_copy_to=True) as second:
+        target_of(copy).hold()
+        async with open_stores(shared.url) as other:
+            assert [one async for one in other.examine()] == []
+            await fill(other)
+        with pytest.raises(StoreBusy) as refused:
+            target_of(second).hold()
+        assert refused.value.code == "store_busy"
+        await copy.close()
+        target_of(second).hold()
+        assert await counts(second) == [1] * 6
+    assert shared.leftovers() == []
+
+
+async def test_a_held_store_is_known_by_every_address(shared: Shared) -> None:
+    again = f"{shared.url}&connect_timeout=7" if "?" in shared.url else shared.url.replace("/home", "/home/../home")
+    async with open_stores(shared.url, to_copy_to=True) as copy, open_stores(again) as other:
+        await fill(other)
+        assert target_of(other).holder() is None
+        target_of(copy).hold()
+        assert target_of(other).holder() == target_of(copy).holder() is not None
+        await copy.close()
+        assert target_of(other).holder() is None
 
 
 async def test_what_a_copy_left_is_cleared_and_nothing_else_ever_is(url: str) -> None:
