@@ -1,8 +1,9 @@
 """Copying everything from one store to another, whatever keeps them.
 
 Nothing is overwritten: the target is empty, or holds what an earlier copy left that came to no end, which goes first.
-It is marked as a part, and refused to everybody else, until everything is there. Each run and each session is held
-while it is copied, so that it does not move on meanwhile, and everything is read back from the target and compared.
+It is held, so that no other copy touches it, for as long as the copy works; and marked as a part, and refused to
+everybody else, until everything is there. Each run and each session is held while it is copied, so that it does not
+move on meanwhile, and everything is read back from the target and compared.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -18,6 +19,7 @@ from wf_artifacts.runs.models import JournalRecord, RunRecord
 from wf_artifacts.runs.store import Claim
 from wf_artifacts.sessions.models import SessionRecord
 from wf_artifacts.storage.pages import Page
+from wf_artifacts.storage.unfinished import Target
 from wf_artifacts.stores import Stores, may_be_there, open_stores
 from wf_core import jsonvalue
 from wf_core.errors import StateCorrupt, StateError, WfError
@@ -54,8 +56,9 @@ async def copy_store(source: str, target: str, *, progress: Progress | None = No
     """Copy everything from the store at one address to the empty one at another.
 
     Raises:
-        InvalidArgument, InvalidStoreUrl: there is nothing to copy, the target holds something, or an address is none;
-            nothing was written.
+        InvalidArgument, InvalidStoreUrl: there is nothing to copy, the target holds something or is the source, or an
+            address is none; nothing was written.
+        StoreBusy: somebody else copies to the target; nothing was written.
         RunBusy, SessionBusy: somebody advances a run or a session of the source. The target holds a part.
         StateCorrupt: something came out otherwise than it was. The target is of no use.
         StoreUnavailable, StoreFull: the copy ended there. The target holds a part.
@@ -67,6 +70,8 @@ async def copy_store(source: str, target: str, *, progress: Progress | None = No
     async with open_stores(source) as origin, open_stores(target, to_copy_to=True) as copy:
         await origin.catalog.last_versions()  # whoever cannot be read from leaves the target as it is
         if copy.target is not None:
+            await to_thread.run_sync(copy.target.hold)
+            await _require_another(origin.target, copy.target)
             await to_thread.run_sync(copy.target.clear)
         await _require_empty(copy)
         if copy.target is not None:
@@ -210,6 +215,16 @@ class _Copying:
 
 class _Otherwise(StateCorrupt):
     """What was read back is not what was written."""
+
+
+async def _require_another(source: Target | None, target: Target) -> None:
+    """Be sure that the source is not the target that was just held, whatever its address."""
+    held = await to_thread.run_sync(target.holder)
+    if source is not None and held is not None and held == await to_thread.run_sync(source.holder):
+        raise InvalidArgument(
+            "The source and the target are the same store.",
+            hint="Name an address where there is nothing yet; nothing was changed.",
+        )
 
 
 async def _require_empty(copy: Stores) -> None:

@@ -178,13 +178,31 @@ async def test_nothing_is_copied_over_anything(source: str, target: str) -> None
     async with open_stores(source) as stores:
         await fill(stores)
     await copy_store(source, target)
-    for place in (target, source):
+    for place, refusal in ((target, "holds something"), (source, "are the same store")):
         async with open_stores(place) as stores:
             before = await everything(stores)
-        with pytest.raises(InvalidArgument, match="holds something"):
+        with pytest.raises(InvalidArgument, match=refusal):
             await copy_store(source, place)
         async with open_stores(place) as stores:
             assert await everything(stores) == before
+
+
+@pytest.mark.parametrize("address", ["file://{}", "sqlite:///{}/wf.db"])
+async def test_a_store_is_not_copied_to_itself_by_another_address(tmp_path: Path, address: str) -> None:
+    """Nor marked as a part of itself, where it is empty."""
+    store = tmp_path / "store"
+    store.mkdir()
+    (tmp_path / "link").symlink_to(store)
+    source = address.format(store)
+    async with open_stores(source) as stores:
+        before = await everything(stores)
+    kept = names(store)
+    for other in (tmp_path / "link", store / ".." / "store"):
+        with pytest.raises(InvalidArgument, match="are the same store"):
+            await copy_store(source, address.format(other))
+    assert names(store) == kept
+    async with open_stores(source) as stores:
+        assert await everything(stores) == before
 
 
 @pytest.mark.parametrize("told", [1, 3, 6])
