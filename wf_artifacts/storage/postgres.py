@@ -48,7 +48,7 @@ PERFORM pg_advisory_xact_lock_shared(8675024, {_THIS_STORE});
 IF NOT EXISTS ({_HOLDER} AND pid = %d) THEN
 RAISE EXCEPTION 'the connection that kept others from copying to it was lost';
 END IF; END $$"""
-"""Begins what is written under a hold. The next holder has waited for it; what begins later sees that the hold is lost."""
+"""Begins what is written under a hold. The next holder has waited for it; what begins later sees the hold lost."""
 
 
 class PostgresConnection:
