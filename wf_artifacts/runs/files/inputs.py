@@ -108,6 +108,9 @@ def parse(data: bytes, document: str, *, run_id: RunId, checkpoint: int) -> Inpu
         FormatTooNew: a newer version wrote it.
     """
     length = data.rfind(b"\n") + 1
+    if unsealed(data[length:].rstrip(b"\0")[:-1]) is not None:
+        # What is torn lacks its end, or zeros stand there.
+        raise corrupt(document, "another byte stands where its last line ends")
     if not length:
         return NO_INPUTS
     header, *lines = data[: length - 1].split(b"\n")
@@ -211,21 +214,22 @@ class InputsFile:
             OSError: they could not be written.
         """
         require_next_inputs(self.progress.position, records)
-        progress = self.progress
-        lines = bytearray(b"" if self.length else INPUTS_HEADER.encode(self._header) + b"\n")
+        count = self.progress.trace_count
+        lines = [] if self.length else [INPUTS_HEADER.encode(self._header)]
         safe = self._count + len(records) if sync and self._safe is not None else self._safe
         for record in records:
-            lines += _encode(progress.trace_count, record, safe) + b"\n"
-            count = progress.trace_count + len(record.trace)
-            progress = Progress(count, record.steps_executed, record.position)
+            lines.append(_encode(count, record, safe))
+            count += len(record.trace)
+        data = b"".join([line + b"\n" for line in lines])
         room = self._count >= ROOM_FROM and self._safe is not None
         try:
-            self._file.append(bytes(lines), at=self.length, sync=sync, room=room)
+            self._file.append(data, at=self.length, sync=sync, room=room)
         except BaseException:
             self._file.cut(at=self.length)
             raise
-        self.progress = progress
-        self.length += len(lines)
+        if records:
+            self.progress = Progress(count, records[-1].steps_executed, records[-1].position)
+        self.length += len(data)
         self._count += len(records)
         self._safe = safe
 

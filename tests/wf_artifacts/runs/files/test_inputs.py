@@ -184,6 +184,21 @@ def test_a_hurt_last_line_is_damage_because_it_may_have_been_synced(path: Path, 
         parsed(path)
 
 
+@pytest.mark.parametrize("room", [b"", bytes(20)])
+def test_another_byte_in_place_of_the_last_line_break_is_damage(path: Path, file: InputsFile, room: bytes) -> None:
+    """Nobody but a crash leaves a line without its end, and then nothing stands there, or zeros."""
+    for position in (1, 2):
+        file.append([given(position)], sync=True)
+    data = path.read_bytes()[: file.length - 1]
+    for torn in (data, data + b"\0"):
+        path.write_bytes(torn + room)
+        assert len(parsed(path).lines) == 1
+    for byte in (b" ", b"\x0b", b"}"):
+        path.write_bytes(data + byte + room)
+        with pytest.raises(StateCorrupt, match="another byte stands where its last line ends"):
+            parsed(path)
+
+
 def test_a_line_that_is_missing_among_those_that_were_not_synced_ends_what_counts(path: Path, file: InputsFile) -> None:
     for position in (1, 2, 3):
         file.append([given(position)], sync=False)
