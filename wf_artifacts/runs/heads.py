@@ -1,7 +1,10 @@
-"""The row of `wf_run_heads`, which says who holds a run (`storage.fences`) and how far it is."""
+"""Who holds a run (`storage.fences`), and how far it is.
+
+The row of `wf_run_heads` says the one, and how far the run was when it was last committed or released. From there the
+journal goes on: its last row says how far it leads, so that a step need not touch the head. `wf_run_progress` is both.
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from wf_artifacts.errors import ClaimLost, RunBusy
 from wf_artifacts.runs.models import JournalRecord, RunRecord
@@ -11,12 +14,13 @@ from wf_artifacts.runs.store import Claim
 from wf_artifacts.storage.database import Database, Transaction
 from wf_artifacts.storage.fences import FIRST_FENCE, FencedClaim, FencedRows
 from wf_artifacts.storage.owners import Lease
-from wf_artifacts.storage.statements import Value
+from wf_artifacts.storage.statements import Parameters, Value
 from wf_artifacts.storage.threads import Pace
+from wf_core.frozen import frozen
 from wf_core.ids import RunId
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Head:
     """How far a run is."""
 
@@ -45,12 +49,12 @@ class Head:
 
 
 class SqlClaim(FencedClaim[RunId]):
-    """A claim on a run, and how far the run is as long as it stands in the row."""
+    """A claim on a run, and how far the run is."""
 
     def __init__(self, rows: "Heads", identifier: RunId, place: dict[str, int | str], number: int, fence: int) -> None:
         super().__init__(rows, identifier, place, number, fence)
         self.known: Head | None = None
-        """How far the run is. None where only the row knows."""
+        """None where only the database knows."""
         self.pace = Pace()
 
     @property
@@ -91,6 +95,16 @@ class Heads(FencedRows[RunId, SqlClaim]):
         if row is None:
             raise ClaimLost(claim.run_id)
         return read_record(row), Head(*row[5:])
+
+    def follow(self, claim: SqlClaim, inputs: Parameters, *, sync: bool, at_once: bool) -> None:
+        """Let a run stand where a row of inputs leads, in one statement that holds the claim against the head.
+
+        Raises:
+            ClaimLost: the claim has passed on; nothing is changed.
+            WouldWait: `at_once`, and another change is under way; nothing is changed.
+        """
+        if not self._database.change("insert_inputs", {**claim.place, **inputs}, sync=sync, at_once=at_once):
+            raise ClaimLost(claim.run_id)
 
     def move(self, transaction: Transaction, claim: SqlClaim, head: Head) -> None:
         """Let a run stand at `head`, which is known as soon as that is committed.

@@ -69,18 +69,22 @@ def numbered_rows(run: int, entries: Iterable[tuple[int, bytes]]) -> list[Parame
 
 
 def inputs_row(
-    run: int, first_entry: int, records: Sequence[JournalRecord], lines: Sequence[bytes]
+    records: Sequence[JournalRecord], lines: Sequence[bytes], *, first_entry: int, journal_bytes: int
 ) -> dict[str, Value]:
-    """Give what `insert_inputs` stores of records and their `lines`: one row, with the entries that they made."""
+    """Give what `insert_inputs` stores of records and their `lines`: one row, which says how far they lead.
+
+    `journal_bytes` is the length of the journal with them.
+    """
     stored = b"\n".join(lines)
+    steps, entries = records[-1].steps_executed, sum(len(record.trace) for record in records)
     return {
-        "run": run,
         "position": records[-1].position,
-        "steps_executed": records[-1].steps_executed,
+        "steps_executed": steps,
         "lines": stored,
-        "crc32": crc32(stored),
+        "crc32": crc32(stored, _crc32_of(steps, journal_bytes, first_entry, entries)),
         "first_entry": first_entry,
-        "entries": sum(len(record.trace) for record in records),
+        "entries": entries,
+        "journal_bytes": journal_bytes,
     }
 
 
@@ -145,9 +149,14 @@ def read_made(run_id: RunId, inputs: Sequence[Row]) -> Iterator[tuple[int, bytes
 
 def _lines(run_id: RunId, row: Row) -> list[bytes]:
     """Give the lines in the row of the inputs that led to a position."""
-    position, stored, checksum, *_ = row
+    position, stored, checksum, *counted = row
     where = f"journal/{run_id}/{position}"
-    lines = checked(stored, checksum, where).split(b"\n")
+    lines = checked(stored, checksum, where, after=_crc32_of(*counted)).split(b"\n")
     if not lines[-1].startswith(b'{"position":%d,' % position):
         raise corrupt(where, "it is not the input that led there")
     return lines
+
+
+def _crc32_of(*counted: object) -> int:
+    """Give the checksum of what a row of inputs counts: steps, bytes of the journal, the first entry, and entries."""
+    return crc32(b"%a %a %a %a" % counted)

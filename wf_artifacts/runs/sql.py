@@ -224,14 +224,16 @@ class SqlRuns:
         """
         with self._heads.holding(held, at_once=at_once):
             began = time.perf_counter()
-            head = held.known or self._heads.read(held)[1]
+            head, held.known = held.known or self._heads.read(held)[1], None
             require_next_inputs(head.position, records)
             lines = [journal_line(record) for record in records]
             moved = head.after(records, lines)
-            with self._database.writing(sync=sync, at_once=at_once) as transaction:
-                self._heads.move(transaction, held, moved)
-                if records:
-                    transaction.change("insert_inputs", **inputs_row(held.number, head.trace_count, records, lines))
+            if records:
+                row = inputs_row(records, lines, first_entry=head.trace_count, journal_bytes=moved.journal_bytes)
+                self._heads.follow(held, row, sync=sync, at_once=at_once)
+            else:
+                with self._database.writing(sync=sync, at_once=at_once) as transaction:
+                    self._heads.move(transaction, held, moved)
             held.known = moved
             if sync:
                 held.pace.seconds = time.perf_counter() - began

@@ -33,14 +33,16 @@ def blob(value: object, document: str) -> bytes:
     return value
 
 
-def checked(value: object, checksum: int | None, document: str) -> bytes:
+def checked(value: object, checksum: int | None, document: str, *, after: int = 0) -> bytes:
     """Accept what a column of bytes holds and the one beside it says, which is empty in rows of earlier versions.
+
+    `after` is the checksum of what is said of it in other columns.
 
     Raises:
         StateCorrupt: it is not what was written.
     """
     data = blob(value, document)
-    if checksum not in {None, crc32(data)}:
+    if checksum not in {None, crc32(data, after)}:
         raise corrupt(document, "it is not what was written")
     return data
 

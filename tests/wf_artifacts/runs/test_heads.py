@@ -21,6 +21,7 @@ from tests.wf_artifacts.samples import (
     trace,
 )
 from wf_artifacts.errors import ClaimLost, RunBusy
+from wf_artifacts.runs.heads import SqlClaim
 from wf_artifacts.runs.models import RunRecord
 from wf_artifacts.runs.sql import SqlRuns
 from wf_artifacts.runs.store import Claim
@@ -87,6 +88,52 @@ async def test_a_write_under_way_is_refused_when_the_claim_passed_on_before_it(
     await others.append(new, inputs(begun, since=1), sync=True)
     assert len(await runs.load_journal(begun.run_id)) == 2
     await new.release()
+
+
+async def test_a_write_waits_for_who_is_about_to_take_its_claim_and_is_refused(
+    open_database: Open, runs: SqlRuns
+) -> None:
+    """Nothing is written behind the back of a new holder, who has read the journal by then."""
+    begun = record()
+    old = await begin(runs, begun)
+    assert isinstance(old, SqlClaim)
+    refused: list[ClaimLost] = []
+
+    async def append() -> None:
+        with pytest.raises(ClaimLost) as error:
+            await runs.append(old, inputs(begun), sync=True)
+        refused.append(error.value)
+
+    async with anyio.create_task_group() as tasks:
+        with open_database().writing() as transaction:
+            assert transaction.change("take_run", **{**old.place, "owner": "another"}) == 1
+            tasks.start_soon(append)
+            await anyio.sleep(0.1)
+            assert refused == []
+    assert len(refused) == 1
+    assert await runs.load_journal(begun.run_id) == []
+
+
+async def test_a_crash_after_inputs_leaves_a_run_as_far_as_they_lead(
+    database: Database, runs: SqlRuns, others: SqlRuns
+) -> None:
+    """They say it themselves: the head is written when the run is committed or released."""
+    begun = record()
+    claim = await begin(runs, begun)
+    length = 0
+    for number in range(3):
+        length = await runs.append(claim, inputs(begun, since=number, entries=2), sync=bool(number % 2))
+    at_rest = "SELECT trace_count, steps_executed, position, journal_bytes FROM wf_run_heads"
+    assert run_sql(database, at_rest) == [(0, 0, None, 0)]
+    end_leases(database)
+    async with await others.claim(begun.run_id) as second:
+        assert await others.load(begun.run_id) == begun.model_copy(update={"trace_count": 6, "steps_executed": 3})
+        with pytest.raises(ValueError, match="does not follow"):
+            await others.append(second, inputs(begun, since=2), sync=True)
+        assert await others.append(second, [], sync=True) == length
+        assert run_sql(database, at_rest) == [(6, 3, 3, length)]
+        length = await others.append(second, inputs(begun, since=3, entries=0), sync=True)
+    assert run_sql(database, at_rest) == [(6, 4, 4, length)]
 
 
 async def test_an_owner_that_comes_back_keeps_what_nobody_took(

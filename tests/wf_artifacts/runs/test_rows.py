@@ -75,8 +75,12 @@ def test_what_is_no_json_has_no_columns() -> None:
 
 def journal_rows() -> list[tuple[Any, ...]]:
     """The rows of two appends: of one input, and of two."""
-    rows = [inputs_row(1, 2, INPUTS[:1], LINES[:1]), inputs_row(1, 4, INPUTS[1:], LINES[1:])]
-    return [tuple(row[name] for name in ("position", "lines", "crc32", "first_entry", "entries")) for row in rows]
+    rows = [
+        inputs_row(INPUTS[:1], LINES[:1], first_entry=2, journal_bytes=len(LINES[0])),
+        inputs_row(INPUTS[1:], LINES[1:], first_entry=4, journal_bytes=LENGTH),
+    ]
+    names = ("position", "lines", "crc32", "steps_executed", "journal_bytes", "first_entry", "entries")
+    return [tuple(row[name] for name in names) for row in rows]
 
 
 def test_inputs_are_read_with_the_entries_that_they_made() -> None:
@@ -121,6 +125,16 @@ def test_a_changed_letter_of_an_input_is_damage() -> None:
     first, (position, lines, *rest) = journal_rows()
     with pytest.raises(StateCorrupt, match="document journal/run_1/9 is damaged: it is not what was written"):
         read_journal(RUN, [first, (position, lines.replace(b"fail", b"fall"), *rest)], length=LENGTH)
+
+
+@pytest.mark.parametrize("column", range(3, 7))
+def test_a_row_of_inputs_that_counts_otherwise_is_damage(column: int) -> None:
+    """It says how far a run is."""
+    first, second = journal_rows()
+    for other in (second[column] + 1, "text"):
+        changed = (*second[:column], other, *second[column + 1 :])
+        with pytest.raises(StateCorrupt, match="document journal/run_1/9 is damaged: it is not what was written"):
+            read_journal(RUN, [first, changed], length=LENGTH)
 
 
 def test_entries_are_numbered_and_a_missing_one_is_damage() -> None:

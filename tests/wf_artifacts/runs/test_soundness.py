@@ -118,7 +118,7 @@ async def test_a_run_without_a_readable_record_is_moved_and_its_key_is_free(
     await start_and_release(runs, record(new_run_id(2), idempotency_key="k"))
 
 
-@pytest.mark.parametrize("damage", ["trace_count = trace_count + 1", "steps_executed = 9", "position = NULL"])
+@pytest.mark.parametrize("damage", ["trace_count = trace_count + 1", "steps_executed = 9", "position = 2"])
 async def test_a_head_that_counts_otherwise_than_what_was_stored_is_found(
     database: Database, runs: SqlRuns, damage: str
 ) -> None:

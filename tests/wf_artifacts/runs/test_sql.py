@@ -60,6 +60,27 @@ class TestSyncing:
         assert in_loop == [False, at_once, at_once]
         assert len(await runs.load_journal(begun.run_id)) == 3
 
+    @pytest.mark.parametrize("seconds", [60.0, 0.0])
+    async def test_a_step_is_one_statement(
+        self, runs: SqlRuns, monkeypatch: pytest.MonkeyPatch, seconds: float
+    ) -> None:
+        """Every chain of calls that may not be repeated waits for it."""
+        monkeypatch.setattr(threads, "AT_ONCE_SECONDS", seconds)
+        changed: list[str] = []
+
+        def note(step: Step) -> None:
+            if (step.act, step.moment) == ("change", "before") and threading.current_thread().name != "wf-lease":
+                changed.append(step.what)
+
+        begun = record()
+        claim = (await runs.create(begun, environment(), checkpoint(begun))).claim
+        assert claim is not None
+        with observed(note):
+            for number in range(4):
+                await runs.append(claim, inputs(begun, since=number), sync=number != 1)
+        assert changed == ["insert_inputs"] * 4
+        await claim.release()
+
     async def test_inputs_wait_in_a_thread_while_somebody_else_writes(
         self, database: Database, open_database: Open, runs: SqlRuns, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -1,7 +1,9 @@
 """A database is brought to the schema of this version, whole, once, and never one that is newer."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from zlib import crc32
 
 import pytest
 
@@ -97,22 +99,29 @@ def test_many_that_open_an_empty_database_at_once_all_find_the_schema(open_datab
         assert list(threads.map(look, databases)) == [0] * 8
 
 
-def before_rows_of_inputs(dialect: Dialect) -> list[list[str]]:
-    """Give the schema in which an input and each of its trace entries were rows of their own."""
-    migrations = load_migrations(dialect)
-    names = [statements[0].startswith("UPDATE wf_journal") for statements in migrations]
-    return migrations[: names.index(True)]
+@contextmanager
+def schema_before(beginning: str, monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
+    """Let databases have the schema before the first migration with a statement that begins so."""
+
+    def load(dialect: Dialect) -> list[list[str]]:
+        migrations = load_migrations(dialect)
+        changed = [any(one.startswith(beginning) for one in statements) for statements in migrations]
+        return migrations[: changed.index(True)]
+
+    with monkeypatch.context() as old:
+        for module in (sqlite, postgres_module):
+            old.setattr(module, "load_migrations", load)
+        yield
 
 
 @pytest.mark.anyio
 async def test_a_journal_of_single_inputs_is_read_as_it_was(
     open_database: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """An input and each of its trace entries were rows of their own."""
     begun = record()
     given = inputs(begun, 3, entries=2)
-    with monkeypatch.context() as old:
-        for module, dialect in ((sqlite, sqlite.SQLITE), (postgres_module, postgres_module.POSTGRES)):
-            old.setattr(module, "load_migrations", {dialect: before_rows_of_inputs(dialect)}.get)
+    with schema_before("UPDATE wf_journal SET line", monkeypatch):
         database = open_database()
         runs = SqlRuns(database)
         await start_and_release(runs, begun)
@@ -141,4 +150,41 @@ async def test_a_journal_of_single_inputs_is_read_as_it_was(
         stopped = following(await runs.load(begun.run_id), entries=0)
         await runs.commit(claim, stopped, checkpoint=checkpoint(stopped))
     assert [entry["index"] for entry in await runs.read_trace(begun.run_id, 0, 20)] == list(range(8))
+    runs.close()
+
+
+@pytest.mark.anyio
+async def test_a_journal_goes_on_from_a_head_that_moved_with_each_input(
+    open_database: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = record()
+    lines = [journal_line(one) for one in inputs(begun, 2, entries=2)]
+    with schema_before("CREATE VIEW wf_run_progress", monkeypatch):
+        database = open_database()
+        runs = SqlRuns(database)
+        await start_and_release(runs, begun)
+        run_sql(
+            database,
+            """INSERT INTO wf_journal (run, position, steps_executed, lines, crc32, first_entry, entries)
+            SELECT number, 2, 2, :lines, :crc32, 0, 4 FROM wf_runs""",
+            lines=b"\n".join(lines), crc32=crc32(b"\n".join(lines)),
+        )  # fmt: skip
+        run_sql(
+            database,
+            "UPDATE wf_run_heads SET trace_count = 4, steps_executed = 2, position = 2, journal_bytes = :length",
+            length=sum(map(len, lines)),
+        )
+        runs.close()
+    runs = SqlRuns(open_database())
+    assert await runs.load_journal(begun.run_id) == lines
+    assert list(runs.faults()) == []
+    async with await runs.claim(begun.run_id) as claim:
+        (third,) = inputs(begun, entries=2, since=2)
+        length = await runs.append(claim, [third], sync=True)
+        lines.append(journal_line(third))
+        assert length == sum(map(len, lines))
+        assert await runs.load_journal(begun.run_id) == lines
+        assert await runs.load(begun.run_id) == begun.model_copy(update={"trace_count": 6, "steps_executed": 3})
+    assert [entry["index"] for entry in await runs.read_trace(begun.run_id, 1, 9)] == list(range(1, 6))
+    assert list(runs.faults()) == []
     runs.close()

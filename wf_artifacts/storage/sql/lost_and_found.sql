@@ -23,7 +23,7 @@ UPDATE wf_versions SET digest = :digest WHERE artifact_id = :artifact_id AND ver
 -- name: progress
 SELECT run.record, head.trace_count, head.steps_executed, last.first_entry + last.entries, last.steps_executed
 FROM wf_runs AS run
-JOIN wf_run_heads AS head ON head.run = run.number
+JOIN wf_run_progress AS head ON head.run = run.number
 LEFT JOIN wf_journal AS last ON last.run = run.number AND last.position = head.position
 WHERE run.run_id = :run_id
 
@@ -54,7 +54,7 @@ INSERT INTO wf_lost_trace SELECT * FROM wf_trace WHERE run = :run AND number >= 
 -- name: surplus_entries
 SELECT head.trace_count,
     (SELECT COUNT(*) FROM wf_trace AS entry WHERE entry.run = head.run AND entry.number >= head.trace_count)
-FROM wf_runs AS run JOIN wf_run_heads AS head ON head.run = run.number
+FROM wf_runs AS run JOIN wf_run_progress AS head ON head.run = run.number
 WHERE run.run_id = :run_id
 
 -- name: orphaned_rows

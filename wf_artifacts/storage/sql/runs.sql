@@ -19,18 +19,18 @@ ON CONFLICT (run) DO UPDATE SET document = :document, state = :state
 
 -- name: run_of_key
 SELECT run.run_id, run.principal, run.deployment_id, run.status, run.record, head.trace_count, head.steps_executed
-FROM wf_runs AS run LEFT JOIN wf_run_heads AS head ON head.run = run.number
+FROM wf_runs AS run LEFT JOIN wf_run_progress AS head ON head.run = run.number
 WHERE run.idempotency_key = :idempotency_key
 
 -- name: run
 SELECT run.run_id, run.principal, run.deployment_id, run.status, run.record, head.trace_count, head.steps_executed
-FROM wf_runs AS run LEFT JOIN wf_run_heads AS head ON head.run = run.number
+FROM wf_runs AS run LEFT JOIN wf_run_progress AS head ON head.run = run.number
 WHERE run.run_id = :run_id
 AND run.principal = :principal -- when given
 
 -- name: list_runs
 SELECT run.run_id, run.principal, run.deployment_id, run.status, run.record, head.trace_count, head.steps_executed
-FROM wf_runs AS run LEFT JOIN wf_run_heads AS head ON head.run = run.number
+FROM wf_runs AS run LEFT JOIN wf_run_progress AS head ON head.run = run.number
 WHERE run.run_id < :before
 AND run.principal = :principal -- when given
 AND run.status = :status -- when given
@@ -39,7 +39,7 @@ ORDER BY run.run_id DESC LIMIT :limit
 
 -- name: abandoned_runs
 SELECT run.run_id, run.principal, run.deployment_id, run.status, run.record, head.trace_count, head.steps_executed
-FROM wf_runs AS run LEFT JOIN wf_run_heads AS head ON head.run = run.number
+FROM wf_runs AS run LEFT JOIN wf_run_progress AS head ON head.run = run.number
 WHERE run.status = 'running'
 AND NOT EXISTS (SELECT 1 FROM wf_owners WHERE owner = head.owner AND expires_at > wf_now())
 ORDER BY run.run_id DESC
@@ -60,12 +60,15 @@ WHERE run.run_id = :run_id
 UPDATE wf_run_heads SET fence = fence + 1, owner = :owner WHERE run = :run AND fence = :fence
 
 -- name: release_run
-UPDATE wf_run_heads SET owner = NULL WHERE run = :run AND fence = :fence AND owner = :owner
+UPDATE wf_run_heads
+SET owner = NULL, (trace_count, steps_executed, position, journal_bytes) =
+    (SELECT trace_count, steps_executed, position, journal_bytes FROM wf_run_progress AS found WHERE found.run = :run)
+WHERE run = :run AND fence = :fence AND owner = :owner
 
 -- name: claimed_run
 SELECT run.run_id, run.principal, run.deployment_id, run.status, run.record, head.trace_count, head.steps_executed,
     head.position, head.journal_bytes
-FROM wf_runs AS run JOIN wf_run_heads AS head ON head.run = run.number
+FROM wf_runs AS run JOIN wf_run_progress AS head ON head.run = run.number
 WHERE run.number = :run AND head.fence = :fence AND head.owner = :owner
 
 -- name: update_run
@@ -80,8 +83,10 @@ WHERE run = :run AND fence = :fence AND owner = :owner
 INSERT INTO wf_trace (run, number, entry, crc32) VALUES (:run, :number, :entry, :crc32)
 
 -- name: insert_inputs
-INSERT INTO wf_journal (run, position, steps_executed, lines, crc32, first_entry, entries)
-VALUES (:run, :position, :steps_executed, :lines, :crc32, :first_entry, :entries)
+INSERT INTO wf_journal (run, position, steps_executed, lines, crc32, first_entry, entries, journal_bytes)
+SELECT run, :position, :steps_executed, :lines, :crc32, :first_entry, :entries, :journal_bytes
+FROM wf_run_heads WHERE run = :run AND fence = :fence AND owner = :owner
+FOR NO KEY UPDATE -- in postgres
 
 -- name: clear_journal
 DELETE FROM wf_journal WHERE run = :run
@@ -98,14 +103,15 @@ WHERE run.run_id = :run_id
 
 -- name: ends
 SELECT run.number, head.trace_count, head.journal_bytes, head.position
-FROM wf_runs AS run JOIN wf_run_heads AS head ON head.run = run.number
+FROM wf_runs AS run JOIN wf_run_progress AS head ON head.run = run.number
 WHERE run.run_id = :run_id
 
 -- name: journal
-SELECT position, lines, crc32, first_entry, entries FROM wf_journal WHERE run = :run ORDER BY position
+SELECT position, lines, crc32, steps_executed, journal_bytes, first_entry, entries FROM wf_journal
+WHERE run = :run ORDER BY position
 
 -- name: journal_of_entries
-SELECT position, lines, crc32, first_entry, entries FROM wf_journal
+SELECT position, lines, crc32, steps_executed, journal_bytes, first_entry, entries FROM wf_journal
 WHERE run = :run AND first_entry < :end AND first_entry + entries > :first ORDER BY position
 
 -- name: entries
