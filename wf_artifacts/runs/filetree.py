@@ -48,11 +48,13 @@ class FileClaim(Releasable):
         self.pace = Pace()
 
     def commit(self, record: RunRecord, checkpoint: Checkpoint | None, trace: Sequence[bytes]) -> None:
-        with self._changing():
+        with self._writing:
+            self._require_held()
             self._holder.commit(record, checkpoint, trace)
 
     def append(self, records: Sequence[JournalRecord], *, sync: bool) -> int:
-        with self._changing():
+        with self._writing:
+            self._require_held()
             began = time.perf_counter()
             grown = self._holder.append(records, sync=sync)
             if sync:
@@ -65,12 +67,9 @@ class FileClaim(Releasable):
             self._holder.close()
             self._lock.release()
 
-    @contextmanager
-    def _changing(self) -> Generator[None]:
-        with self._writing:
-            if not self._lock.held:
-                raise ClaimLost(self.run_id)
-            yield
+    def _require_held(self) -> None:
+        if not self._lock.held:
+            raise ClaimLost(self.run_id)
 
 
 class FileTreeRuns(FileTreeStore):
@@ -144,7 +143,7 @@ class FileTreeRuns(FileTreeStore):
 
     async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool) -> int:
         held, length = _ours(claim), size_of(records)
-        self.home.place.require()
+        self.home.place.require_lately()
         if held.pace.allows(length) if sync else length <= AT_ONCE_BYTES:
             return held.append(records, sync=sync)
         return await finished(self._append(held, records, sync=sync))
@@ -280,10 +279,13 @@ class FileTreeRuns(FileTreeStore):
         return self._index.newest(principal=principal, status=status, deployment_id=deployment_id, below=below)
 
     def _clear_up(self, run_id: RunId) -> Found:
-        """Finish what was begun with a run, and tell what it is by now."""
+        """Finish what was begun with a run, and tell what it is by now. One under way is left to who goes on with it."""
         folder = self._folder(run_id)
         with self.home.translated(folder.path):
             remove_leftover(atomic.temporary(folder.path), lock=LOCK)
+        found = folder.look()
+        if isinstance(found, RunRecord) and found.status == "running":
+            return found
         with suppress(RunNotFound, RunBusy, StateError):
             lock = self._lock(folder)
             try:

@@ -10,7 +10,7 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 from anyio import CapacityLimiter
 
-from wf_artifacts.errors import UnfinishedCopy
+from wf_artifacts.errors import StoreUnavailable, UnfinishedCopy
 from wf_artifacts.storage import atomic
 from wf_artifacts.storage.documents import Format
 from wf_artifacts.storage.faults import refusal
@@ -73,7 +73,11 @@ class Home:
         try:
             yield
         except OSError as error:
-            raise refusal(self.document(path), error) from error
+            raise self.refusal(path, error) from error
+
+    def refusal(self, path: Path, error: OSError) -> StoreUnavailable:
+        """Make the error that says that the operating system refused something about a file."""
+        return refusal(self.document(path), error)
 
     def read(self, path: Path) -> bytes | None:
         """Give the content of a file, or None where there is none.

@@ -6,9 +6,14 @@ lost then with its process.
 
 import os
 from pathlib import Path
+from time import monotonic
+from typing import Final
 
 from wf_artifacts.errors import StoreGone
 from wf_artifacts.storage.faults import refusal
+
+LATELY_SECONDS: Final = 0.01
+"""How long what was seen holds for what is done so often that a look each time would be a good part of it."""
 
 
 class Place:
@@ -18,6 +23,18 @@ class Place:
         self._path = str(path)
         self._document = document
         self._found: tuple[int, int] | None = None
+        self._looked_at = -LATELY_SECONDS
+
+    def require_lately(self) -> None:
+        """Be sure that the path led to what it led to before at most `LATELY_SECONDS` ago.
+
+        Raises:
+            StoreGone, StoreUnavailable: as `require`.
+        """
+        now = monotonic()
+        if now >= self._looked_at + LATELY_SECONDS:
+            self.require()
+            self._looked_at = now
 
     def require(self) -> None:
         """Be sure that the path leads to what it led to before. One call to the operating system.

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from wf_artifacts.errors import StoreGone, StoreUnavailable
-from wf_artifacts.storage.places import Place
+from wf_artifacts.storage.places import LATELY_SECONDS, Place
 
 
 def test_what_stays_where_it_is_may_be_used(tmp_path: Path) -> None:
@@ -68,6 +68,21 @@ def test_what_another_thread_makes_while_one_looks_is_nobodys_loss(
     path.rename(tmp_path / "away")
     with pytest.raises(StoreGone):
         place.require()
+
+
+def test_what_is_done_often_does_not_look_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 7.0
+    monkeypatch.setattr("wf_artifacts.storage.places.monotonic", lambda: now)
+    path = tmp_path / "file"
+    path.write_bytes(b"x")
+    place = Place(path, "the file")
+    place.require_lately()
+    path.unlink()
+    place.require_lately()
+    now += LATELY_SECONDS
+    for _ in range(2):
+        with pytest.raises(StoreGone):
+            place.require_lately()
 
 
 def test_what_cannot_be_looked_at_is_told(tmp_path: Path) -> None:

@@ -150,8 +150,10 @@ class Holder:
     def append(self, records: Sequence[JournalRecord], *, sync: bool) -> int:
         """Store inputs, and give how many bytes of them the latest checkpoint lacks."""
         state = self._known()
-        with self._folder.home.translated(self._folder.path):
+        try:
             state.inputs.append(records, sync=sync)
+        except OSError as error:
+            raise self._folder.home.refusal(self._folder.path, error) from error
         for record in records:
             state.unfolded += record.trace
         return state.inputs.length
