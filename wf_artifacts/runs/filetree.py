@@ -279,7 +279,7 @@ class FileTreeRuns(FileTreeStore):
         return self._index.newest(principal=principal, status=status, deployment_id=deployment_id, below=below)
 
     def _clear_up(self, run_id: RunId) -> Found:
-        """Finish what was begun with a run, and tell what it is by now. One under way is left to who goes on with it."""
+        """Finish what was begun with a run, and tell what it is by now. One under way its next holder sees to."""
         folder = self._folder(run_id)
         with self.home.translated(folder.path):
             remove_leftover(atomic.temporary(folder.path), lock=LOCK)

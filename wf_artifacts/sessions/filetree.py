@@ -200,10 +200,13 @@ class FileTreeSessions(FileTreeStore):
         return self._index.newest(principal=principal, status=status, below=below)
 
     def _clear_up(self, session_id: SessionId) -> Found:
-        """Finish what was begun with a session, and tell what it is by now."""
+        """Finish what was begun with a session, and tell what it is by now. One under way its next holder sees to."""
         folder = self._folder(session_id)
         with self.home.translated(folder.path):
             remove_leftover(atomic.temporary(folder.path), lock=LOCK)
+        found = folder.look()
+        if isinstance(found, SessionRecord) and found.status == "running":
+            return found
         with suppress(SessionNotFound, SessionBusy, StateError):
             lock = self._lock(folder)
             try:

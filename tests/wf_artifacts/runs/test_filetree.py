@@ -100,6 +100,23 @@ class TestLooking:
                     pass
             tasks.cancel_scope.cancel()
 
+    async def test_a_list_leaves_a_run_under_way_to_whoever_goes_on_with_it(self, home: Path, runs: RunStore) -> None:
+        """It looks at each that it is the first to list: there is nothing to clear up that its next holder does not."""
+        begun, folder = record(), home / "runs" / new_run_id()
+        await start_and_release(runs, begun)
+        whole = contents(home)
+        for left in (".run.json.tmp", "checkpoints/000002.json", "journal/inputs_000001.jsonl"):
+            (folder / left).write_bytes(b"half of som")
+        with_leftovers = contents(home)
+        async with await runs.claim(begun.run_id):
+            pass
+        assert contents(home) == whole
+        for path, data in with_leftovers.items():
+            (home / path).write_bytes(data)
+        assert (await runs.list_runs(principal=None, limit=5)).items == (begun,)
+        assert await runs.abandoned() == [begun.run_id]
+        assert contents(home) == with_leftovers
+
 
 class TestObstacles:
     @pytest.mark.parametrize("obstacle", OBSTACLES)
