@@ -55,7 +55,10 @@ class PinnedCapability(Record):
 
 
 class PinnedEnvironment(Record):
-    """Everything that a run needs besides its state. Written once, when the run is created."""
+    """Everything that a run needs besides its state. Written once, when the run is created.
+
+    Runs share it, so nothing in it is to be changed.
+    """
 
     artifact: Artifact
     children: Array[Artifact] = ()
@@ -66,7 +69,7 @@ class PinnedEnvironment(Record):
 
 
 class _EnvironmentFormat(Format[PinnedEnvironment]):
-    """Writes an environment once: runs of one deployment share it, and it is as long as their plans."""
+    """Writes and reads an environment once: the runs of a deployment have the same, which is as long as their plans."""
 
     def encode(self, record: PinnedEnvironment) -> bytes:
         kept = _WRITTEN.get(id(record))
@@ -75,7 +78,16 @@ class _EnvironmentFormat(Format[PinnedEnvironment]):
             _WRITTEN.keep(id(record), kept, size=len(kept[1]))
         return kept[1]
 
+    def decode(self, data: bytes, document: str, **identity: object) -> PinnedEnvironment:
+        kept = None if identity else _READ.get(data)
+        if kept is None:
+            kept = super().decode(data, document, **identity)
+            _READ.keep(data, kept, size=len(data))
+        return kept
 
-_WRITTEN: Final = Kept[int, tuple[PinnedEnvironment, bytes]](4 * 1024 * 1024)
+
+_MOST_BYTES: Final = 4 * 1024 * 1024
+_WRITTEN: Final = Kept[int, tuple[PinnedEnvironment, bytes]](_MOST_BYTES)
+_READ: Final = Kept[bytes, PinnedEnvironment](_MOST_BYTES)
 
 ENVIRONMENT: Final = _EnvironmentFormat("wf.run_environment", 2, PinnedEnvironment, plain=1)

@@ -141,7 +141,7 @@ class RunStore(Protocol):
         ...
 
     async def load_environment(self, run_id: RunId) -> PinnedEnvironment:
-        """Give the definitions that the run started with."""
+        """Give the definitions that the run started with. What is given is shared."""
         ...
 
     async def load_checkpoint(self, run_id: RunId) -> Checkpoint:

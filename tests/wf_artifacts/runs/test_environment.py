@@ -56,3 +56,15 @@ def test_each_environment_is_written_as_it_is() -> None:
         pinned = environment().model_copy(update={"children": (artifact("child", number + 1),)})
         document = json.loads(ENVIRONMENT.encode(pinned))
         assert document["body"]["children"][0]["version"] == number + 1
+
+
+def test_what_is_stored_of_many_runs_is_read_once_and_damage_every_time() -> None:
+    data = ENVIRONMENT.encode(environment())
+    other = ENVIRONMENT.encode(environment().model_copy(update={"children": (artifact("child"),)}))
+    first = ENVIRONMENT.decode(data, "one")
+    assert ENVIRONMENT.decode(bytes(bytearray(data)), "another") is first
+    assert ENVIRONMENT.decode(other, "one").children == (artifact("child"),)
+    for document in ("one", "another"):
+        with pytest.raises(StateCorrupt, match=document):
+            ENVIRONMENT.decode(data.replace(b"Publishes", b"publishes"), document)
+    assert ENVIRONMENT.decode(data, "one") == environment()
