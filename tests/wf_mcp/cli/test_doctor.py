@@ -93,7 +93,7 @@ def test_a_home_that_holds_a_part_of_a_copy_is_named_and_used_by_nobody(terminal
     refused = terminal.start(2)
 
     assert ended.status == 4
-    assert "part of a copy that came to no end" in ended.stdout
+    assert "part of a copy that has not come to its end" in ended.stdout
     assert "wf store copy" in ended.stdout
     assert (refused.status, refused.json["error"]["code"]) == (4, "store_unavailable")
 
