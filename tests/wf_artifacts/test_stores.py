@@ -211,9 +211,14 @@ def move_away(folder: Path) -> None:
 @pytest.mark.parametrize("backend", ["file", "sqlite"])
 @pytest.mark.parametrize("go_away", [shutil.rmtree, move_away])
 async def test_nothing_is_acknowledged_once_the_home_went_away(
-    request: pytest.FixtureRequest, home: Path, backend: str, go_away: Callable[[Path], object]
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    home: Path,
+    backend: str,
+    go_away: Callable[[Path], object],
 ) -> None:
     """Whoever heard "done" would lose it with the process, or with the next restart."""
+    monkeypatch.setattr("wf_artifacts.storage.places.LATELY_SECONDS", 0.0)
     begun = record()
     async with open_stores(request.getfixturevalue(backend)) as stores:
         claim = (await stores.runs.create(begun, environment(), checkpoint(begun))).claim
