@@ -102,8 +102,9 @@ class SqliteConnection:
             raise self._meaning(error) from error
 
     def commit(self) -> None:
-        if self._writing:
-            self._require_places()
+        if self._writing and self._place is not None and self._log is not None:
+            self._place.require()
+            self._log.require()
         self.run("COMMIT")
 
     def change_at_once(self, text: str, parameters: Parameters, *, sync: bool) -> int:
@@ -113,7 +114,9 @@ class SqliteConnection:
             WouldWait: somebody else is writing; nothing was changed.
         """
         self._settle(writing=True, sync=sync, at_once=True)
-        self._require_places()
+        if self._place is not None and self._log is not None:
+            self._place.require_lately()
+            self._log.require_lately()
         try:
             return self._driver.execute(text, parameters).rowcount
         except sqlite3.Error as error:
@@ -133,12 +136,6 @@ class SqliteConnection:
         self._set("busy_timeout", 0 if at_once else int(_PATIENCE_SECONDS * 1000))
         if writing:
             self._set("synchronous", "FULL" if sync else "NORMAL")
-
-    def _require_places(self) -> None:
-        """Be sure that the file and its log are still at their place."""
-        if self._place is not None and self._log is not None:
-            self._place.require()
-            self._log.require()
 
     def _set(self, name: str, value: str | int) -> None:
         if self._settings.get(name) != value:

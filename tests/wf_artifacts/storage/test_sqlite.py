@@ -8,6 +8,7 @@ import pytest
 from wf_artifacts.errors import StoreFull, StoreGone, StoreUnavailable
 from wf_artifacts.storage.connections import WouldWait
 from wf_artifacts.storage.database import Database
+from wf_artifacts.storage.places import LATELY_SECONDS, Place
 from wf_artifacts.storage.sqlite import SqliteDatabase
 from wf_core.errors import StateCorrupt
 
@@ -203,6 +204,32 @@ def test_nothing_is_done_in_a_file_that_is_not_at_its_place_any_more(
     away.rename(moved)
     put(database, "c")
     assert names(database) == ["a", "b", "c"]
+    database.close()
+
+
+def test_what_is_done_at_once_looks_a_hundred_times_a_second_at_most(
+    path: Path, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 7.0
+    monkeypatch.setattr("wf_artifacts.storage.places.monotonic", lambda: now)
+    looked: list[Place] = []
+    look = Place.require
+
+    def watched(place: Place) -> None:
+        looked.append(place)
+        look(place)
+
+    monkeypatch.setattr(Place, "require", watched)
+    put(database, "a")
+    for _ in range(2):
+        looked.clear()
+        for name in "abc":
+            put_at_once(database, name)
+        assert len(looked) == len({"the file", "its log"})
+        now += LATELY_SECONDS
+    path.rename(path.with_name("away"))
+    with pytest.raises(StoreGone):
+        put_at_once(database, "d")
     database.close()
 
 
