@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
 from wf_core import jsonvalue
-from wf_core.codec.checksums import sealed, unsealed
+from wf_core.codec.checksums import is_sealed, sealed
 from wf_core.errors import FormatTooNew, NotJson, StateCorrupt
 
 Body = dict[str, Any]
@@ -30,7 +30,7 @@ def dump(format: str, version: int, body: Body) -> bytes:
     if not body or _CHECKSUM in body:
         raise ValueError(f"The body of a document has a member, and none is called {_CHECKSUM}.")
     data = jsonvalue.dumps({"format": format, "version": version, "body": body})
-    return sealed(data.removesuffix(_END), _END)
+    return sealed(memoryview(data)[: -len(_END)], _END)
 
 
 def load(
@@ -49,7 +49,7 @@ def load(
     if version > supported:
         raise FormatTooNew(document=f"{format} document", found=version, supported=supported)
     if _CHECKSUM in body:
-        if unsealed(data, _END) is None:
+        if not is_sealed(data, _END):
             raise StateCorrupt("it is not what was written")
         del body[_CHECKSUM]
     elif version > plain:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from wf_core.codec.checksums import sealed, unsealed
+from wf_core.codec.checksums import is_sealed, sealed, unsealed
 from wf_core.jsonvalue import loads
 
 BODIES = [b'{"n":1', b'{"text":"a,\\"crc32\\":5}"', b'{"x":{"crc32":2}', '{"é":"\U0001f600"'.encode()]
@@ -21,6 +21,13 @@ def test_every_other_byte_is_noticed(body: bytes) -> None:
         assert unsealed(line[:place] + bytes([line[place] ^ 1]) + line[place + 1 :]) is None
         assert unsealed(line[:place]) is None
         assert unsealed(line[:place] + b" " + line[place:]) is None
+
+
+@pytest.mark.parametrize("end", [b"}", b"}}", b"}\n"])
+def test_json_may_end_in_another_way_and_only_so(end: bytes) -> None:
+    data = sealed(memoryview(b'{"x":{"n":1'), end)
+    assert is_sealed(data, end)
+    assert [is_sealed(data, other) for other in (b"}", b"}}", b"}\n", b"")].count(True) == 1
 
 
 def test_what_has_no_checksum_is_refused() -> None:

@@ -28,7 +28,7 @@ from wf_artifacts.runs.models import JournalRecord
 from wf_artifacts.runs.rules import journal_line, require_next_inputs, trace_of
 from wf_artifacts.storage.documents import Format, corrupt
 from wf_artifacts.storage.records import Record
-from wf_core.codec.checksums import sealed, unsealed
+from wf_core.codec.checksums import is_sealed, sealed, unsealed
 from wf_core.errors import StateCorrupt
 from wf_core.frozen import frozen
 from wf_core.ids import RunId
@@ -108,7 +108,7 @@ def parse(data: bytes, document: str, *, run_id: RunId, checkpoint: int) -> Inpu
         FormatTooNew: a newer version wrote it.
     """
     length = data.rfind(b"\n") + 1
-    if unsealed(data[length:].rstrip(b"\0")[:-1]) is not None:
+    if is_sealed(data[length:].rstrip(b"\0")[:-1]):
         # What is torn lacks its end, or zeros stand there.
         raise corrupt(document, "another byte stands where its last line ends")
     if not length:

@@ -25,7 +25,7 @@ from wf_artifacts.storage.documents import Format, corrupt
 from wf_artifacts.storage.reading import open_document
 from wf_artifacts.storage.records import Record
 from wf_core import jsonvalue
-from wf_core.codec.checksums import sealed, unsealed
+from wf_core.codec.checksums import is_sealed, sealed
 from wf_core.errors import NotJson, StateError
 from wf_core.ids import RunId
 
@@ -208,7 +208,7 @@ class Trace:
         return header
 
     def _entry(self, segment: int, line: bytes, number: int, document: str) -> dict[str, Any]:
-        if segment > self._last.plain and unsealed(line, b"}\n") is None:
+        if segment > self._last.plain and not is_sealed(line, b"}\n"):
             raise corrupt(document, f"the record of entry {number} is not what was written")
         return _entry(line, number, document)
 
