@@ -8,7 +8,7 @@ from dataclasses import replace
 import anyio
 
 from wf_artifacts.calls.models import Delivery, DeliveryKind
-from wf_artifacts.errors import CallNotFound, RunNotFound
+from wf_artifacts.errors import CallNotFound, RunNotFound, StoreUnavailable
 from wf_artifacts.runs.models import RunRecord
 from wf_core.calls.contract import ERROR_OUTCOME
 from wf_core.calls.results import read_result, result_to_json, text_result
@@ -24,6 +24,7 @@ from wf_mcp.operations import callees, session_summaries, summaries
 from wf_mcp.operations.caller import LOCAL_MODEL, Caller
 from wf_mcp.operations.checks import check_wait, storable
 from wf_mcp.operations.models import PendingCall, RunSummary
+from wf_mcp.operations.runs import waited
 from wf_mcp.operations.session_models import SessionSummary
 
 _REFUSED = "It failed, or was refused; no reason was given."
@@ -151,7 +152,7 @@ async def _deliver(
     await _end_callee(app, callee)
     try:
         view = await app.sessions.view(SessionId(owner), principal=caller.principal)
-    except StateError as error:
+    except (StateError, StoreUnavailable) as error:
         error.hint = f"What was said of the call is stored. {error.hint or ''}".rstrip()
         raise
     return session_summaries.summary(await session_summaries.detail(app, view))
@@ -183,13 +184,14 @@ async def _settle(
         raise
     if settlement.kind != "retry":
         await _end_callee(app, callee)
-    await app.runs.wait(handle, seconds=wait_seconds, progress=progress)
-    if waiting.awaits == "callee" and app.callees is not None:
-        if settlement.kind == "retry":
-            with anyio.move_on_after(wait_seconds):
-                await app.callees.ask(record.run_id)
-                await app.runs.wait(app.runs.handle(record.run_id), seconds=wait_seconds, progress=progress)
-        await app.callees.ending.callees_of(record.run_id)
+    told = await waited(app, handle, caller, wait_seconds, progress)
+    if waiting.awaits != "callee" or app.callees is None:
+        return told
+    if settlement.kind == "retry":
+        with anyio.move_on_after(wait_seconds):
+            await app.callees.ask(record.run_id)
+            await app.runs.wait(app.runs.handle(record.run_id), seconds=wait_seconds, progress=progress)
+    await app.callees.ending.callees_of(record.run_id)
     return await summaries.summarize(app, await app.stores.runs.load(record.run_id, principal=caller.principal))
 
 

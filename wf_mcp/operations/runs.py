@@ -5,7 +5,7 @@ from typing import Any
 
 import anyio
 
-from wf_artifacts.errors import InvalidId, RunBusy
+from wf_artifacts.errors import InvalidId, RunBusy, StoreUnavailable
 from wf_artifacts.runs.models import RunRecord
 from wf_core.errors import InvalidInput, InvalidResumePayload, StateError, WfError
 from wf_core.ids import DeploymentId, RunId, is_id
@@ -18,7 +18,7 @@ from wf_mcp.errors import RunBlocked
 from wf_mcp.execution import pins
 from wf_mcp.execution.callees.waking import waits_for_callees
 from wf_mcp.execution.live import Progress
-from wf_mcp.execution.runs import AtRest
+from wf_mcp.execution.runs import Handle
 from wf_mcp.operations import summaries
 from wf_mcp.operations.caller import LOCAL_MODEL, Caller
 from wf_mcp.operations.checks import check_key, check_limit, check_wait, storable
@@ -32,6 +32,7 @@ from wf_mcp.operations.models import (
     RunSummary,
 )
 from wf_mcp.operations.recovery import go_on
+from wf_mcp.operations.stored import is_stored
 
 
 async def run_deployment(
@@ -67,8 +68,7 @@ async def run_deployment(
         handle = await app.runs.start(pinned.environment, given, principal=caller.principal, idempotency_key=key)
     if handle.live is None:
         return await inspect_run(app, run_id=handle.run_id, wait_seconds=wait_seconds, caller=caller, progress=progress)
-    stopped = await app.runs.wait(handle, seconds=wait_seconds, progress=progress)
-    return await _summary(app, handle.run_id, caller, stopped)
+    return await waited(app, handle, caller, wait_seconds, progress)
 
 
 async def resume_run(
@@ -101,8 +101,7 @@ async def resume_run(
         person=caller.person,
     )
     handle = await app.runs.answer(record.run_id, answer)
-    stopped = await app.runs.wait(handle, seconds=wait_seconds, progress=progress)
-    return await _summary(app, record.run_id, caller, stopped)
+    return await waited(app, handle, caller, wait_seconds, progress)
 
 
 async def inspect_run(
@@ -124,7 +123,10 @@ async def inspect_run(
     if record.status == "running":
         if take_over:
             left = await go_on(app, record.run_id, seconds=max(wait_seconds, summaries.INSPECTION_SECONDS))
-        await app.runs.wait(app.runs.handle(record.run_id), seconds=wait_seconds, progress=progress)
+        try:
+            await app.runs.wait(app.runs.handle(record.run_id), seconds=wait_seconds, progress=progress)
+        except StoreUnavailable as error:
+            left = error
         record = await _load(app, run_id, caller)
     elif take_over and record.status == "interrupted" and await _look_after(app, record, wait_seconds):
         record = await _load(app, run_id, caller)
@@ -212,18 +214,34 @@ async def cancel_run(app: App, *, run_id: str, reason: str | None = None, caller
         await app.runs.cancel(record.run_id, reason=None if reason is None else app.redactor.text(reason))
     if app.callees is not None:
         await app.callees.ending.callees_of(record.run_id)
-    return await _summary(app, record.run_id, caller)
+    return await summaries.summarize(app, await _load(app, record.run_id, caller))
+
+
+async def waited(
+    app: App, handle: Handle, caller: Caller, seconds: float, progress: Progress | None = None
+) -> RunSummary:
+    """Wait for at most `seconds` until a run stops that is stored, and tell where it stands.
+
+    Where the store ends advancing it, the summary says so: the run goes on once the store can be written again.
+
+    Raises:
+        StoreUnavailable, ShuttingDown: it cannot be told; the error names the run.
+        AdvancingFailed: on a fault of ours.
+    """
+    with is_stored("run", handle.run_id):
+        left, stopped = None, None
+        try:
+            with is_stored("run", handle.run_id):
+                stopped = await app.runs.wait(handle, seconds=seconds, progress=progress)
+        except StoreUnavailable as error:
+            left = error
+        if stopped is None:
+            return await summaries.summarize(app, await _load(app, handle.run_id, caller), left=left)
+        return await summaries.summarize(app, stopped.record, environment=stopped.environment)
 
 
 async def _load(app: App, run_id: str, caller: Caller) -> RunRecord:
     return await app.stores.runs.load(RunId(run_id), principal=caller.principal)
-
-
-async def _summary(app: App, run_id: RunId, caller: Caller, stopped: AtRest | None = None) -> RunSummary:
-    """Tell where a run stands, which has just `stopped` if that is given."""
-    if stopped is None:
-        return await summaries.summarize(app, await _load(app, run_id, caller))
-    return await summaries.summarize(app, stopped.record, environment=stopped.environment)
 
 
 async def _row(app: App, record: RunRecord) -> RunRow:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from wf_artifacts.sessions.models import SessionRecord
+from wf_core.errors import WfError
 from wf_core.jsonvalue import shorten
 from wf_core.sessions import Stop, next_action
 from wf_core.times import iso
@@ -22,16 +23,17 @@ from wf_mcp.operations.session_models import (
     SessionSummary,
     UsageView,
 )
-from wf_mcp.operations.summaries import diagnose
+from wf_mcp.operations.summaries import diagnose, unusable
 
 MOST_ACTIONS = 5
 """How many calls `next_actions` says how to answer. The others are answered alike."""
 
 
-async def detail(app: App, view: SessionView, *, turns: int = 0) -> SessionDetail:
+async def detail(app: App, view: SessionView, *, turns: int = 0, left: WfError | None = None) -> SessionDetail:
     """Tell where a session stands, with the last turns of its conversation. Nothing is written.
 
-    Of one that nobody advances it is looked whether it could go on: what it needs may be gone.
+    Of one that nobody advances it is looked whether it could go on: what it needs may be gone. `left` is why it was
+    left where it stands.
     """
     record = await _seen(app, view.record)
     missing = [] if record.status == "running" else await _missing(app, view)
@@ -46,7 +48,7 @@ async def detail(app: App, view: SessionView, *, turns: int = 0) -> SessionDetai
         turns=record.turns,
         pending_calls=pending,
         usage=UsageView(input_tokens=view.usage.input_tokens, output_tokens=view.usage.output_tokens),
-        diagnostics=[*missing, *waiting.stuck.values()],
+        diagnostics=[*missing, *([] if left is None else [unusable(left)]), *waiting.stuck.values()],
         parent=None if record.parent is None else record.parent.id,
         created_at=iso(record.created_at),
         updated_at=iso(record.updated_at),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from wf_artifacts.errors import SessionBusy
+from wf_artifacts.errors import SessionBusy, StoreUnavailable
 from wf_artifacts.sessions.models import SessionStatus
 from wf_core.errors import StateError
 from wf_core.ids import SessionId
@@ -23,6 +23,7 @@ from wf_mcp.operations.caller import LOCAL_MODEL, Caller
 from wf_mcp.operations.checks import check_limit, check_wait, storable
 from wf_mcp.operations.cursors import bind, release
 from wf_mcp.operations.session_models import DeletedSession, SessionDetail, SessionList, SessionSummary
+from wf_mcp.operations.stored import is_stored
 from wf_mcp.operations.summaries import unusable
 
 MOST_TURNS = 100
@@ -212,9 +213,22 @@ async def _leave_callees(app: App, callees: Callees, session_id: SessionId) -> N
 
 
 async def _waited(app: App, handle: SessionHandle, seconds: float, caller: Caller) -> SessionSummary:
-    await app.sessions.wait(handle, seconds=seconds)
-    view = await app.sessions.view(handle.session_id, principal=caller.principal)
-    return summaries.summary(await summaries.detail(app, view))
+    """Wait for at most `seconds` until a session rests that is stored, and tell where it stands.
+
+    Where the store ends advancing it, the summary says so: the session goes on once the store can be written again.
+
+    Raises:
+        StoreUnavailable, ShuttingDown: it cannot be told; the error names the session.
+    """
+    with is_stored("session", handle.session_id):
+        left = None
+        try:
+            with is_stored("session", handle.session_id):
+                await app.sessions.wait(handle, seconds=seconds)
+        except StoreUnavailable as error:
+            left = error
+        view = await app.sessions.view(handle.session_id, principal=caller.principal)
+        return summaries.summary(await summaries.detail(app, view, left=left))
 
 
 def _definition(app: App, agent: str | Path) -> tuple[AgentFile, dict[str, JsonValue]]:

@@ -240,14 +240,18 @@ async def test_a_question_for_a_person_is_answered_at_the_command_line_only() ->
         assert (await resume_run(app, run_id=asked.run_id, caller=LOCAL_PERSON)).status == "completed"
 
 
-async def test_a_stop_that_finds_no_room_is_an_error_and_the_run_is_found_afterwards() -> None:
+async def test_a_stop_that_finds_no_room_is_told_of_the_run_which_is_not_to_be_begun_again() -> None:
     kept, store = watched()
     async with opened(ScriptedSource(), stores=kept) as app:
         await deployed(app, REVIEW)
         store.refusals["interrupted"] = StoreFull("the run", "no space left")
-        with pytest.raises(StoreFull):
-            await run_deployment(app, deployment_id="flow", workflow_input={"text": "hello"})
+        told = await run_deployment(app, deployment_id="flow", workflow_input={"text": "hello"})
         [row] = (await list_runs(app)).runs
+        assert (told.run_id, told.status) == (row.run_id, "running")
+        [full] = told.diagnostics
+        assert full.code == "store_full"
+        assert f"{row.run_id} is stored and goes on by itself" in str(full.hint)
+        assert "do not begin it again" in str(full.hint)
         store.refusals["recovered"] = StoreFull("the run", "no space left")
         told = await inspect_run(app, run_id=row.run_id)
         assert (told.status, [one.code for one in told.diagnostics]) == ("running", ["store_full"])
