@@ -7,7 +7,7 @@ import pytest
 
 from tests.wf_mcp.desk import ISOLATE, asks, desk, tokens, waiting
 from tests.wf_mcp.scripted import contents
-from wf_artifacts.errors import CallNotFound, InvalidCursor, SessionBusy, SessionNotFound
+from wf_artifacts.errors import CallNotFound, InvalidCursor, SessionBusy, SessionNotFound, StoreFull
 from wf_core.ids import SessionId
 from wf_core.sessions import Attachment
 from wf_mcp.config.agents import AgentNotFound, InvalidAgent
@@ -351,3 +351,22 @@ async def test_the_operator_sees_what_the_model_started(tmp_path: Path) -> None:
     async with desk(tmp_path).open() as app:
         told = await waiting(app)
         assert (await inspect_session(app, session_id=named(told), caller=LOCAL_PERSON)).status == "waiting"
+
+
+async def test_a_session_that_finds_no_room_is_told_of_and_is_not_to_be_begun_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def full(*_: object, **__: object) -> None:
+        raise StoreFull("sessions", "No space left on device")
+
+    work = desk(tmp_path)
+    async with work.open() as app:
+        started = await start_session(app, agent="helper", prompt="Go.")
+        with monkeypatch.context() as patched:
+            patched.setattr(app.stores.sessions, "store", full)
+            told = await resume_session(app, session_id=named(started))
+        assert told.session_id == started.session_id
+        [diagnostic] = told.diagnostics
+        assert diagnostic.code == "store_full"
+        assert f"{started.session_id} is stored" in str(diagnostic.hint)
+        assert "do not begin it again" in str(diagnostic.hint)
