@@ -1,10 +1,14 @@
 """How a time is written: `2026-11-30T10:00:00.000Z`, in UTC and whole milliseconds."""
 
 from datetime import UTC, datetime
+from functools import lru_cache
 
 
+@lru_cache(maxsize=16)
 def iso(moment: datetime) -> str:
     """Write a time. Such texts sort like the times that they name.
+
+    A moment is written some times in a row, for all that happens at it, and worked out once.
 
     Raises:
         ValueError: the time does not say where it stands from UTC.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from wf_core.calls.contract import Hints
+from wf_core.frozen import frozen
 
 CAPABILITY_ATTRIBUTE = "__wf_capability__"
 
@@ -31,7 +32,7 @@ class Outcome:
     output: Any = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallContext:
     """Where a call stands. Injected into a capability's parameter of this type; not part of its contract."""
 

@@ -25,6 +25,7 @@ from wf_core.runtime.inputs import (
 )
 from wf_core.runtime.work import Answer, CallFailure, Settlement
 from wf_core.state import Speaker
+from wf_core.times import iso
 
 Json = dict[str, Any]
 
@@ -54,7 +55,7 @@ def load_journal(lines: list[bytes]) -> list[tuple[int, Input, int]]:
 
 def _input(given: Input) -> Json:
     moment = given.now if given.now.tzinfo is UTC else given.now.astimezone(UTC)
-    now = moment.isoformat()
+    now = moment.isoformat() if moment.microsecond % 1000 else iso(moment)
     match given:
         case NextWork():
             return {"kind": "next_work", "now": now}

@@ -66,7 +66,7 @@ def next_work(program: Program, run: RunState, *, now: datetime) -> Ready | Wait
                 calls.append(invocation)
     if run.status != "running":
         return Stopped(run.status)
-    begun = tuple(invocation for invocation in calls if invocation.call_id in run.calls)
+    begun = tuple([invocation for invocation in calls if invocation.call_id in run.calls])
     if run.ready:
         return Ready(begun, None)
     if run.calls or run.delays:
