@@ -184,13 +184,19 @@ def _begin(session: Session, call_ids: Sequence[str]) -> None:
 def _defer(session: Session, event: Deferred) -> None:
     call = find_call(session, event.call)
     next_state(call, "defer")
-    if not event.token or any(
-        other.continuation_token == event.token for other in open_calls(session) if other is not call
-    ):
+    if not event.token or _is_of_another(session, call, event.token):
         raise IllegalTransition("A token is not empty and answers one call.")
     advance(call, "defer")
     call.continuation_token = event.token
     call.reason = event.reason
+
+
+def _is_of_another(session: Session, call: TrackedCall, token: str) -> bool:
+    """Tell whether a token answers another open call, or is to. A call's own is its alone, however many are open."""
+    if token == token_of(session, call.id):
+        return False
+    others = (other for other in open_calls(session) if other is not call)
+    return any(token in (other.continuation_token, token_of(session, other.id)) for other in others)
 
 
 def _change_deferred(session: Session, event: Doubted | Released) -> None:

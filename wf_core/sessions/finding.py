@@ -1,7 +1,5 @@
 """Finding the calls of a session without reading its history."""
 
-from collections.abc import Iterator
-
 from wf_core.calls.tracked import FINAL, TrackedCall
 from wf_core.errors import CallAlreadyCompleted, UnknownCall
 from wf_core.sessions.models import PartialUserTurn, Session, UserTurn
@@ -42,12 +40,11 @@ def find_call(session: Session, call_id: str) -> TrackedCall:
     )
 
 
-def open_calls(session: Session) -> Iterator[TrackedCall]:
+def open_calls(session: Session) -> list[TrackedCall]:
     """Give every call that has not ended, those that are held first, then in call order."""
-    yield from session.held.values()
     last = session.turns[-1] if session.turns else None
-    if isinstance(last, PartialUserTurn):
-        yield from (call for call in last.calls if call.state not in FINAL)
+    here = [call for call in last.calls if call.state not in FINAL] if isinstance(last, PartialUserTurn) else []
+    return [*session.held.values(), *here] if session.held else here
 
 
 def call_of_token(session: Session, token: str) -> TrackedCall | None:

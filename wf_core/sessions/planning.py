@@ -62,8 +62,8 @@ def next_action(session: Session) -> Action:
     else `Stop` with the answer. Calls in doubt, of which the model was told, keep no answer back: nobody may ever say
     what became of them, and who does makes the session go on.
     """
-    is_open = list(open_calls(session))
-    ready = tuple(call for call in is_open if call.state == "ready")
+    is_open = open_calls(session)
+    ready = tuple([call for call in is_open if call.state == "ready"])
     if ready:
         return RunCalls(ready)
     last = session.turns[-1]

@@ -23,7 +23,8 @@ def settle(session: Session) -> None:
     _notice_ended(session)
     last = session.turns[-1]
     match last:
-        case PartialUserTurn(id=id, calls=calls) if all(call.state in FINAL for call in calls):
+        # From the end: most turns end in call order, and this is asked after each call.
+        case PartialUserTurn(id=id, calls=calls) if all(call.state in FINAL for call in reversed(calls)):
             place_turn(session, id, tuple(_placed(call) for call in calls))
         case LlmTurn(tool_calls=()) if session.queries or session.notices:
             session.turns.append(_told(session, turn_id(session)))

@@ -115,7 +115,7 @@ def test_a_deferred_call_has_the_token_of_its_id_or_the_one_it_was_given() -> No
 def test_a_token_answers_one_call() -> None:
     held = opened("remote", "remote")
     held.do(defer, "t2.0", token="mine")
-    for token in ("mine", ""):
+    for token in ("mine", "", token_of(held.session, "t2.0")):
         with pytest.raises(IllegalTransition, match="token"):
             held.do(defer, "t2.1", token=token)
 

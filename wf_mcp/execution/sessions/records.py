@@ -29,7 +29,7 @@ def describe(
         "turns": len(session.turns),
         "position": session.position,
         "auto": before.auto if auto is None else auto,
-        "pending": tuple(_pending(session, call) for call in open_calls(session)),
+        "pending": _all_pending(session, before),
         # Whoever called it has heard of its end: what comes after that is between it and its user.
         "parent": None if goes_on_again else before.parent,
         "updated_at": now,
@@ -48,6 +48,12 @@ def at_rest(session: Session) -> SessionStatus:
             return "failed"
         case _:
             return "waiting"
+
+
+def _all_pending(session: Session, before: SessionRecord) -> tuple[PendingCall, ...]:
+    """Tell the open calls. What was told of one before is told again while it is so."""
+    known = {(told.call_id, told.state): told for told in before.pending}
+    return tuple([known.get((call.id, call.state)) or _pending(session, call) for call in open_calls(session)])
 
 
 def _pending(session: Session, call: TrackedCall) -> PendingCall:

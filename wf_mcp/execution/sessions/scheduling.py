@@ -13,6 +13,7 @@ from anyio.abc import TaskGroup
 
 from wf_core.calls.policy import RunAsync, bare
 from wf_core.calls.tracked import FINAL, TrackedCall
+from wf_core.errors import WfError
 from wf_core.sessions import PartialUserTurn, Wait, begin, complete, open_calls, release, token_of
 from wf_mcp.execution.calls.protocol import CallComplete, CallYield
 from wf_mcp.execution.calls.rendering import failed
@@ -49,6 +50,8 @@ class Scheduler:
         self._session = live.held.session
         self._tasks = tasks
         self._flights: dict[str, _Flight] = {}
+        self._queued: set[str] = set()
+        """Calls, by id, that are made here and wait for room: looked at once, however long they wait."""
         self._only: frozenset[str] | None = None
         """Which calls may begin; None: all."""
         self._yielding_turn: str | None = None
@@ -63,18 +66,22 @@ class Scheduler:
         starts: list[_Flight] = []
         changed = False
         for call in calls:
+            if free <= 0 and call.id in self._queued:
+                continue
             if call.id in self._flights or (self._only is not None and call.id not in self._only):
                 continue
             if is_put_off(call.policy.disposition) and not call.released:
                 await self._put_off(call)
                 changed = True
                 continue
-            flight = self._flight(call)
-            if not flight.background:
+            background = self._in_background(call)
+            if not background:
                 if free <= 0:
+                    self._queued.add(call.id)
                     continue
+                self._queued.discard(call.id)
                 free -= 1
-            starts.append(flight)
+            starts.append(self._flight(call, background=background))
         if starts:
             await self._begin(starts)
         self.began = self.began or changed or bool(starts)
@@ -106,9 +113,15 @@ class Scheduler:
         self.yields_at = None
         return True
 
-    async def take(self, call_id: str, ended: CallComplete | CallYield) -> None:
-        """Take the end of a call that was in flight."""
+    async def take(self, call_id: str, ended: CallComplete | CallYield | WfError) -> None:
+        """Take the end of a call that was in flight.
+
+        Raises:
+            WfError: it cannot be told what came of the call, or the store failed.
+        """
         flight = self._flights.pop(call_id)
+        if isinstance(ended, WfError):
+            raise ended
         call = flight.call
         if not flight.callee:
             if isinstance(ended, CallYield):
@@ -131,7 +144,7 @@ class Scheduler:
     def release_isolated(self) -> None:
         """Take the calls that wait for a runner back, to make them here and nothing else."""
         taken: set[str] = set()
-        for call in list(open_calls(self._session)):
+        for call in open_calls(self._session):
             if runner_of(self._means, self._session, call) is None:
                 continue  # it is not to be isolated, or nobody here can
             if call.state == "deferred":
@@ -147,9 +160,9 @@ class Scheduler:
             if call.state == "deferred" and not put_off_by_policy and may_defer(self._means, self._session, call):
                 self._start(_Flight(call, token_of(self._session, call.id), background=True, callee=True))
 
-    def _flight(self, call: TrackedCall) -> _Flight:
+    def _flight(self, call: TrackedCall, *, background: bool) -> _Flight:
         callee = may_defer(self._means, self._session, call)
-        return _Flight(call, token_of(self._session, call.id), self._in_background(call), callee)
+        return _Flight(call, token_of(self._session, call.id), background, callee)
 
     def _in_background(self, call: TrackedCall) -> bool:
         if self._session.agent.execution_mode != "asynchronous":
@@ -196,7 +209,15 @@ class Scheduler:
         self._tasks.start_soon(self._make, flight)
 
     async def _make(self, flight: _Flight) -> None:
-        self._live.post(CallEnded(flight.call.id, await self._made(flight)))
+        try:
+            ended = await self._made(flight)
+        except WfError as error:
+            ended = error
+        except Exception:
+            capability = tool_of(self._session, flight.call).capability
+            logger.exception("The call %s of %s ended in a fault", flight.call.id, capability)
+            ended = failed("internal_error", f"{capability} failed inside wf-mcp.", executed=True)
+        self._live.post(CallEnded(flight.call.id, ended))
 
     async def _made(self, flight: _Flight) -> CallComplete | CallYield:
         call, request = flight.call, request_of(self._session, flight.call)

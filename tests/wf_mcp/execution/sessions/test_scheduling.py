@@ -1,5 +1,6 @@
 """Which calls begin when, and when the model is asked although calls still run."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -212,3 +213,26 @@ async def test_a_callee_may_put_its_call_off_and_is_asked_again_on_resume(tmp_pa
     assert waiting is not None
     assert context.token == waiting.pending[0].token
     assert (context.run_id, context.step_id, context.path) == (session, "helper", ("t2", "t2.0"))
+
+
+@pytest.mark.parametrize("rules", [{}, {"echo": LATER}])
+async def test_a_call_costs_the_same_however_many_its_turn_has(tmp_path: Path, rules: dict[str, Any]) -> None:
+    made = 0
+
+    def count(frame: object, event: str, argument: object) -> None:  # noqa: ARG001
+        nonlocal made
+        made += event == "call"
+
+    async with opened(ScriptedSource(acts={"echo": echo})) as app:
+        costs: list[float] = []
+        for calls in (20, 160):
+            script = [calling(*["echo"] * calls), saying("Done.")]
+            session = await started(app, agent(tmp_path, script, "echo", rules=rules, max_concurrency=4))
+            before = made
+            sys.setprofile(count)
+            try:
+                await resumed(app, session)
+            finally:
+                sys.setprofile(None)
+            costs.append((made - before) / calls)
+    assert costs[1] < 1.3 * costs[0]
