@@ -52,7 +52,8 @@ class Transaction:
 class Database(ABC):
     """A database, connected to when it is first used. Any thread may use it.
 
-    With `to_copy_to` it may hold a part of a copy (`unfinished`); any other is refused then.
+    With `to_copy_to` it may hold a part of a copy (`unfinished`). Any other is refused then, whether it connects or
+    is about to change something: it may have been marked since.
     """
 
     def __init__(
@@ -67,7 +68,7 @@ class Database(ABC):
 
     def reading(self) -> AbstractContextManager[Transaction]:
         """See the database as it is at one instant."""
-        return _Open(self._connections, self._statements, None, writing=False, sync=False, at_once=False)
+        return _Open(self._connections, self._statements, None, None, writing=False, sync=False, at_once=False)
 
     def writing(self, *, sync: bool = True, at_once: bool = False) -> AbstractContextManager[Transaction]:
         """Change the database: all of it is done when the block ends, or nothing where it raises.
@@ -77,17 +78,30 @@ class Database(ABC):
         Raises:
             WouldWait: `at_once`, and that takes longer than the disk: somebody else is writing, or the database is not
                 on this machine.
+            UnfinishedCopy: it holds a part of a copy; nothing is changed.
         """
-        return _Open(self._connections, self._statements, self._turn, writing=True, sync=sync, at_once=at_once)
+        look = None if self._to_copy_to else self._require_whole_throughout
+        return _Open(self._connections, self._statements, self._turn, look, writing=True, sync=sync, at_once=at_once)
 
     def change(self, name: str, parameters: Parameters, *, sync: bool = True, at_once: bool = False) -> int:
-        """Change the database with one statement and nothing else, as `writing`; give how many rows it changed."""
-        with self.writing(sync=sync, at_once=at_once) as transaction:
+        """Change what is claimed with one statement and nothing else, as `writing`; give how many rows it changed.
+
+        It does not look for the mark of a copy. What is claimed is there, and whoever marks a database sees it and
+        leaves the database alone; in one that was marked already, nobody but the copy claims anything.
+        """
+        with _Open(
+            self._connections, self._statements, self._turn, None, writing=True, sync=sync, at_once=at_once
+        ) as transaction:
             return transaction.change(name, **parameters)
 
     def require_whole(self, connection: Connection) -> None:
         """Be sure that the database that was just connected to holds no part of a copy."""
         if not self._to_copy_to and connection.run(self._statements["unfinished"].text(NO_PARAMETERS)).rows:
+            raise UnfinishedCopy(DATABASE)
+
+    def _require_whole_throughout(self, connection: Connection) -> None:
+        """Be sure that the database holds no part of a copy before the transaction that began has ended."""
+        if connection.run(self._statements["unfinished_to_writers"].text(NO_PARAMETERS)).rows:
             raise UnfinishedCopy(DATABASE)
 
     def close(self) -> None:
@@ -202,6 +216,7 @@ class _Open(AbstractContextManager[Transaction]):
         connections: _Connections,
         statements: dict[str, Statement],
         turn: "threading.Lock | None",
+        look: Callable[[Connection], None] | None,
         *,
         writing: bool,
         sync: bool,
@@ -210,6 +225,8 @@ class _Open(AbstractContextManager[Transaction]):
         self._connections = connections
         self._statements = statements
         self._turn = turn
+        self._look = look
+        """Refuses to go on with what was begun."""
         self._writing = writing
         self._sync = sync
         self._at_once = at_once
@@ -219,6 +236,7 @@ class _Open(AbstractContextManager[Transaction]):
             raise WouldWait
         try:
             self._connection = self._connections.begin(writing=self._writing, sync=self._sync, at_once=self._at_once)
+            self._look_first()
         except BaseException:
             self._let_others()
             raise
@@ -234,6 +252,14 @@ class _Open(AbstractContextManager[Transaction]):
                 self._connections.give_up(self._connection)
         finally:
             self._let_others()
+
+    def _look_first(self) -> None:
+        if self._look is not None:
+            try:
+                self._look(self._connection)
+            except BaseException:
+                self._connections.give_up(self._connection)
+                raise
 
     def _commit(self) -> None:
         try:

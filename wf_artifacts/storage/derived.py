@@ -70,10 +70,14 @@ class DerivedDatabase:
         """Change what the file is derived from: `before` is on disk when that begins, or `unless` gave a row.
 
         `after` is run when it is done, and left out where it fails; what it did may be lost with the machine.
+
+        Raises:
+            UnfinishedCopy: the home holds a part of a copy; nothing was done.
         """
         for _ in range(_ATTEMPTS):
             lock = self._share()
             try:
+                self._home.require_whole()
                 path = self._current()  # nobody makes another in its place now
                 unusable = self._try(path, before, unless)
                 if unusable is None:

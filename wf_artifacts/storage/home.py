@@ -55,13 +55,23 @@ class Home:
             StoreGone: they are not. If they were not before, nothing was done.
             UnfinishedCopy: the home holds a part of a copy; nothing was done.
         """
-        if not self._to_copy_to and self.has(self.unfinished):
-            raise UnfinishedCopy(HOME)
+        self.require_whole()
         self._require()
         try:
             yield
         finally:
             self._require()
+
+    def require_whole(self) -> None:
+        """Be sure that there is no mark of a copy, unless it was opened to be copied to.
+
+        Whoever makes something looks again once it holds a lock `.lock`, for whoever marks the home waits for those.
+
+        Raises:
+            UnfinishedCopy
+        """
+        if not self._to_copy_to and self.has(self.unfinished):
+            raise UnfinishedCopy(HOME)
 
     def document(self, path: Path) -> str:
         """Name a file in errors: by its path inside the home."""
@@ -133,10 +143,15 @@ class Home:
 
     @contextmanager
     def changing(self, folder: Path, *, lock: Path) -> Generator[None]:
-        """Change a folder while no other process does: it is made, and what crashed writers left in it is removed."""
+        """Change a folder while no other process does: it is made, and what crashed writers left in it is removed.
+
+        Raises:
+            UnfinishedCopy: the home holds a part of a copy; nothing was done.
+        """
         with self.translated(folder):
             atomic.make_folder(lock.parent)
             with locked(lock):
+                self.require_whole()
                 atomic.make_folder(folder)
                 atomic.remove_temporary_files(folder)
                 yield

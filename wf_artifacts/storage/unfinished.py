@@ -2,13 +2,23 @@
 
 Such a store is marked from before the first thing is copied to it until everything is there and was read back. In a
 home the mark is the file `unfinished-copy`, in a database a row of `wf_locks`. Whoever opens a marked store otherwise
-than to copy to it is refused (`home`, `database`).
+than to copy to it is refused, and so is whoever opened it before and makes or changes anything (`home`, `database`).
+
+Only what is empty is marked, and no writer comes in between. One that looked for the mark before it was made holds a
+lock from that look until what it made is there: `.lock` of a room in a home, the lock of all writers in SQLite, that of
+a reader of `wf_locks` that may change it in PostgreSQL. Whoever marks the store waits for these, and then looks whether
+it is empty; one that takes its lock later sees the mark. What is claimed was made before, so that appending to it needs
+no look.
 
 Whoever copies holds the store meanwhile (`holds`, `database`), so a mark without a holder is that of a copy that came
 to no end.
 """
 
+import os
 import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import Final, Protocol
 
 from wf_artifacts.errors import StoreBusy
@@ -16,11 +26,18 @@ from wf_artifacts.storage import atomic
 from wf_artifacts.storage.database import Database
 from wf_artifacts.storage.holds import FileHold
 from wf_artifacts.storage.home import Home
+from wf_artifacts.storage.locks import locked
 
 _ROOMS: Final = (
     "runs", "keys", "sessions", "calls", "cache", "artifacts", "deployments", "index", "lost+found",
 )  # fmt: skip
 """The folders of a home that a copy may have been made in."""
+_RECORDS: Final = ("runs", "sessions", "calls", "cache", "artifacts", "deployments")
+"""Those in which any file is what somebody stored, if its name does not begin with a dot."""
+_MARKS: Final = frozenset({"calls/open", "calls/of"})
+"""Where a file says nothing unless there is a call too."""
+_NOT_LOOKED_YET: Final = b"Whether anything was here was not looked yet.\n"
+"""What the mark of a home says until it is known to have been empty. What is there is not to be cleared then."""
 _TABLES: Final = (
     "deployments", "versions", "artifacts", "runs", "sessions", "continuations", "cached_results",
 )  # fmt: skip
@@ -49,8 +66,11 @@ class Target(Protocol):
         """
         ...
 
-    def begin(self) -> None:
-        """Mark the store: from now on it holds a part."""
+    def begin(self) -> bool:
+        """Mark the store: from now on it holds a part. False where it holds something already; it stays as it was.
+
+        Only for whoever holds it.
+        """
         ...
 
     def finish(self) -> None:
@@ -91,15 +111,18 @@ class HomeTarget:
     def clear(self) -> None:
         home = self._home
         with home.translated(home.unfinished):
-            if home.unfinished.exists():
+            if self._is_part():
                 for name in _ROOMS:
                     if (home.root / name).exists():
                         shutil.rmtree(home.root / name)
+            elif home.unfinished.exists():
+                atomic.remove_file(home.unfinished)
 
-    def begin(self) -> None:
+    def begin(self) -> bool:
         with self._home.translated(self._home.unfinished):
             atomic.make_folder(self._home.root)
-            atomic.make_mark(self._home.unfinished)
+            # A mark that stands already stays: what was cleared behind it may be there again after a crash.
+            return not self._holds_something() and (self._is_part() or self._mark_empty())
 
     def finish(self) -> None:
         with self._home.translated(self._home.unfinished):
@@ -108,6 +131,51 @@ class HomeTarget:
     def require_whole(self) -> None:
         with self._home.in_place():
             pass
+
+    def _is_part(self) -> bool:
+        """Tell whether it is marked, and was empty then."""
+        try:
+            return self._home.unfinished.read_bytes() != _NOT_LOOKED_YET
+        except FileNotFoundError:
+            return False
+
+    def _mark_empty(self) -> bool:
+        """Mark it, unless somebody makes something at this moment."""
+        mark = self._home.unfinished
+        try:
+            atomic.replace_file(mark, _NOT_LOOKED_YET)
+            self._await_writers()
+            if not self._holds_something():
+                atomic.replace_file(mark, b"")
+                return True
+        except BaseException:
+            with suppress(OSError):
+                mark.unlink(missing_ok=True)
+            raise
+        atomic.remove_file(mark)
+        return False
+
+    def _await_writers(self) -> None:
+        """Be sure that whoever did not see the mark has made what it makes."""
+        root = self._home.root
+        for lock in [*root.glob("*/.lock"), *root.glob("*/*/.lock")]:
+            with suppress(FileNotFoundError), locked(lock):
+                pass
+
+    def _holds_something(self) -> bool:
+        return any(not name.startswith(".") for room in _RECORDS for name in self._files(self._home.root / room))
+
+    def _files(self, room: Path) -> Iterator[str]:
+        """Name the files in a folder and those below it that are not being made or removed."""
+
+        def refuse(error: OSError) -> None:
+            if not isinstance(error, FileNotFoundError):
+                raise error
+
+        for path, folders, names in os.walk(room, onerror=refuse):
+            place = self._home.document(Path(path))
+            folders[:] = [name for name in folders if not atomic.is_temporary(name) and f"{place}/{name}" not in _MARKS]
+            yield from names
 
 
 class DatabaseTarget:
@@ -129,16 +197,18 @@ class DatabaseTarget:
                 for table in _TABLES:
                     transaction.change(f"clear_{table}")
 
-    def begin(self) -> None:
-        self._change("mark_unfinished")
+    def begin(self) -> bool:
+        with self._database.writing() as transaction:
+            transaction.change("await_writers")
+            if transaction.rows("holds_something"):
+                return False
+            transaction.change("mark_unfinished")
+            return True
 
     def finish(self) -> None:
-        self._change("mark_whole")
+        with self._database.writing() as transaction:
+            transaction.change("mark_whole")
 
     def require_whole(self) -> None:
         with self._database.reading():
             pass
-
-    def _change(self, name: str) -> None:
-        with self._database.writing() as transaction:
-            transaction.change(name)

@@ -73,9 +73,11 @@ async def copy_store(source: str, target: str, *, progress: Progress | None = No
             await to_thread.run_sync(copy.target.hold)
             await _require_another(origin.target, copy.target)
             await to_thread.run_sync(copy.target.clear)
-        await _require_empty(copy)
-        if copy.target is not None:
-            await to_thread.run_sync(copy.target.begin)
+            if not await to_thread.run_sync(copy.target.begin):
+                raise InvalidArgument(
+                    "The target holds something already.",
+                    hint="Name an address where there is nothing yet; nothing is merged.",
+                )
         copied = await _Copying(origin, copy, progress).everything()
         if copy.target is not None:
             await to_thread.run_sync(copy.target.finish)
@@ -224,21 +226,6 @@ async def _require_another(source: Target | None, target: Target) -> None:
         raise InvalidArgument(
             "The source and the target are the same store.",
             hint="Name an address where there is nothing yet; nothing was changed.",
-        )
-
-
-async def _require_empty(copy: Stores) -> None:
-    pages: Sequence[Page[Any]] = (
-        await copy.catalog.list_artifacts(limit=1),
-        await copy.catalog.list_deployments(limit=1),
-        await copy.runs.list_runs(principal=None, limit=1),
-        await copy.sessions.list_sessions(principal=None, limit=1),
-        await copy.continuations.list_all(limit=1),
-        await copy.cache.list_all(limit=1),
-    )
-    if any(page.items or page.damaged for page in pages) or any((await copy.catalog.last_versions()).values()):
-        raise InvalidArgument(
-            "The target holds something already.", hint="Name an address where there is nothing yet; nothing is merged."
         )
 
 

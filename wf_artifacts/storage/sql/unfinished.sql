@@ -27,3 +27,19 @@ DELETE FROM wf_continuations
 
 -- name: clear_cached_results
 DELETE FROM wf_cached_results
+
+-- name: unfinished_to_writers
+SELECT name FROM wf_locks WHERE name = 'unfinished copy'
+FOR KEY SHARE -- in postgres
+
+-- name: await_writers
+SELECT 1 -- in sqlite
+LOCK TABLE wf_locks IN EXCLUSIVE MODE -- in postgres
+
+-- name: holds_something
+SELECT 1 WHERE EXISTS (SELECT 1 FROM wf_artifacts)
+OR EXISTS (SELECT 1 FROM wf_deployments)
+OR EXISTS (SELECT 1 FROM wf_runs)
+OR EXISTS (SELECT 1 FROM wf_sessions)
+OR EXISTS (SELECT 1 FROM wf_continuations)
+OR EXISTS (SELECT 1 FROM wf_cached_results)
