@@ -25,8 +25,9 @@ _CONNECTIONS = 4
 _DEFAULTS = {"connect_timeout": 10, "application_name": "wf-mcp"}
 _PATIENCE = "SET LOCAL lock_timeout = '15s'; SET LOCAL idle_in_transaction_session_timeout = '15s'"
 _BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-_BEGIN_WRITING = f"BEGIN; {_PATIENCE}"
-_BEGIN_UNSYNCED = f"BEGIN; {_PATIENCE}; SET LOCAL synchronous_commit = off"
+_BEGIN_WRITING = f"BEGIN ISOLATION LEVEL READ COMMITTED; {_PATIENCE}"
+"""Whatever the server does by default: what waited for a lock sees what was committed meanwhile."""
+_BEGIN_UNSYNCED = f"{_BEGIN_WRITING}; SET LOCAL synchronous_commit = off"
 _LOCK_SCHEMA = "SELECT pg_advisory_xact_lock(8675022)"
 
 _THIS_STORE = "'wf_locks'::regclass::oid::int"

@@ -113,6 +113,17 @@ def test_a_store_in_another_schema_is_held_by_itself(database: Database, postgre
         connection.execute("DROP SCHEMA other CASCADE")
 
 
+def test_a_writer_sees_what_others_committed_whatever_the_server_does_by_default(
+    database: Database, postgres_server: PostgresServer
+) -> None:
+    strict = PostgresDatabase(f"{postgres_server.url}&options=-cdefault_transaction_isolation%3Dserializable")
+    with strict.writing() as transaction:
+        assert transaction.rows("deployment_ids") == []
+        database.change("put_deployment", {"deployment_id": "a", "document": b"{}"})
+        assert transaction.rows("deployment_ids") == [("a",)]
+    strict.close()
+
+
 def test_a_statement_may_be_run_again_and_again(database: Database) -> None:
     """The driver prepares what it meets often."""
     for number in range(12):
