@@ -220,6 +220,12 @@ async def test_a_copy_that_came_to_no_end_is_used_by_nobody_and_begun_anew(sourc
         await origin.continuations.put(continuation(1))
         await origin.cache.put("key", 1, now=NOW)
         before = await everything(origin)
+    async with open_stores(target) as server:
+        assert await server.catalog.last_versions() == {}
+        with pytest.raises(Torn):
+            await copy_store(source, target, progress=tear)
+        with pytest.raises(UnfinishedCopy):
+            await server.sessions.create(session(new_session_id(2)), b"{}")
     for _ in range(2):
         with pytest.raises(Torn):
             await copy_store(source, target, progress=tear)
