@@ -17,6 +17,11 @@ def conversation(session: Session, most: int) -> list[TurnView]:
     return [_turn(turn) for turn in session.turns[-most:]] if most else []
 
 
+def queued(session: Session) -> list[JsonValue]:
+    """Tell what the user said and no turn holds yet, the oldest first."""
+    return [_short(words) for words in session.queries]
+
+
 def _turn(turn: Turn) -> TurnView:
     match turn:
         case UserTurn():

@@ -36,6 +36,8 @@ class SessionSummary(Answer):
     turns: int = 0
     pending_calls: list[PendingCall] = []
     """Every call that the outside can answer, in call order."""
+    queued_prompts: list[Any] = []
+    """What the user said and the model has not been told: it is the next that it hears once the calls are answered."""
     usage: UsageView | None = None
     diagnostics: list[Diagnostic] = []
     parent: str | None = None

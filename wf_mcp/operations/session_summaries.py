@@ -14,7 +14,7 @@ from wf_mcp.execution.sessions.views import PendingCall as Waiting
 from wf_mcp.execution.sessions.views import SessionView
 from wf_mcp.operations.answers import Diagnostic
 from wf_mcp.operations.callees import Looked, look
-from wf_mcp.operations.conversations import SHOWN_BYTES, conversation
+from wf_mcp.operations.conversations import SHOWN_BYTES, conversation, queued
 from wf_mcp.operations.models import PendingCall
 from wf_mcp.operations.session_models import (
     SessionDetail,
@@ -47,6 +47,7 @@ async def detail(app: App, view: SessionView, *, turns: int = 0, left: WfError |
         error=None if record.error is None else SessionErrorView.model_validate(record.error),
         turns=record.turns,
         pending_calls=pending,
+        queued_prompts=queued(view.session),
         usage=UsageView(input_tokens=view.usage.input_tokens, output_tokens=view.usage.output_tokens),
         diagnostics=[*missing, *([] if left is None else [unusable(left)]), *waiting.stuck.values()],
         parent=None if record.parent is None else record.parent.id,

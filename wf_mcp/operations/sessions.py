@@ -136,8 +136,11 @@ async def inspect_session(
 ) -> SessionDetail:
     """Show a session with its last `turns` turns, after waiting for at most `wait_seconds` until it rests.
 
+    Where the store ended advancing it meanwhile, a diagnostic says so.
+
     Raises:
-        SessionNotFound, StateError, StoreUnavailable
+        SessionNotFound, StateError
+        StoreUnavailable: it cannot be read now.
         InvalidArgument: a number is out of range.
     """
     check_wait(wait_seconds)
@@ -145,9 +148,14 @@ async def inspect_session(
         raise InvalidArgument(f"`turns` is from 0 to {MOST_TURNS}, not {turns}.", hint="Ask for fewer turns.")
     named = SessionId(session_id)
     record = await app.stores.sessions.load_record(named, principal=caller.principal)
+    left: StoreUnavailable | None = None
     if wait_seconds:
-        await app.sessions.wait(app.sessions.handle(record.session_id), seconds=wait_seconds)
-    return await summaries.detail(app, await app.sessions.view(named, principal=caller.principal), turns=turns)
+        try:
+            await app.sessions.wait(app.sessions.handle(record.session_id), seconds=wait_seconds)
+        except StoreUnavailable as error:
+            left = error
+    view = await app.sessions.view(named, principal=caller.principal)
+    return await summaries.detail(app, view, turns=turns, left=left)
 
 
 async def list_sessions(

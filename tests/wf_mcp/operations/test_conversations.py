@@ -83,3 +83,18 @@ async def test_a_call_that_the_model_did_not_wait_for_is_told_twice_a_placeholde
     assert [
         (notice["name"], notice["result"]["content"]) for turn in ended.conversation for notice in turn.notices
     ] == [("slow", "at last")]
+
+
+async def test_what_is_said_to_a_session_that_waits_is_shown_until_the_model_is_told(tmp_path: Path) -> None:
+    answers = [asks("remote_a"), {"text": "Heard: {{query}}"}]
+    async with desk(tmp_path, answers).open() as app:
+        session_id = str((await waiting(app)).session_id)
+        await resume_session(app, session_id=session_id, prompt="And be quick.")
+        told = await resume_session(app, session_id=session_id, prompt="x" * 5000)
+        shown = await inspect_session(app, session_id=session_id)
+        await complete_call(app, token=told.pending_calls[0].token, result="done")
+        ended = await resume_session(app, session_id=session_id)
+    assert told.queued_prompts == shown.queued_prompts
+    assert (told.queued_prompts[0], told.queued_prompts[1]["bytes"]) == ("And be quick.", 5002)
+    assert ended.queued_prompts == []
+    assert str(ended.answer).startswith("Heard: And be quick.")

@@ -3,11 +3,12 @@
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from tests.wf_mcp.desk import ISOLATE, asks, desk, tokens, waiting
 from tests.wf_mcp.scripted import contents
-from wf_artifacts.errors import CallNotFound, InvalidCursor, SessionBusy, SessionNotFound, StoreFull
+from wf_artifacts.errors import CallNotFound, InvalidCursor, SessionBusy, SessionNotFound, StoreFull, StoreUnavailable
 from wf_core.ids import SessionId
 from wf_core.sessions import Attachment
 from wf_mcp.config.agents import AgentNotFound, InvalidAgent
@@ -370,3 +371,23 @@ async def test_a_session_that_finds_no_room_is_told_of_and_is_not_to_be_begun_ag
         assert diagnostic.code == "store_full"
         assert f"{started.session_id} is stored" in str(diagnostic.hint)
         assert "do not begin it again" in str(diagnostic.hint)
+
+
+async def test_a_session_whose_store_fails_while_somebody_waits_is_shown_as_it_was_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def locked(*_: object, **__: object) -> None:
+        raise StoreUnavailable("sessions", "the database is locked")
+
+    work = desk(tmp_path, [asks("slow")], {})
+    (tmp_path / "held").touch()
+    async with work.open() as app:
+        started = await start_session(app, agent="helper", prompt="Go.")
+        await resume_session(app, session_id=named(started), wait_seconds=0)
+        with anyio.fail_after(20):
+            while not work.made:  # noqa: ASYNC110
+                await anyio.sleep(0.01)
+        monkeypatch.setattr(app.stores.sessions, "store", locked)
+        (tmp_path / "held").unlink()
+        shown = await inspect_session(app, session_id=named(started), wait_seconds=20)
+    assert (shown.turns, [one.code for one in shown.diagnostics]) == (3, ["store_unavailable"])
