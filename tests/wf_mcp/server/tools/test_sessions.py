@@ -8,6 +8,8 @@ import pytest
 
 from tests.wf_mcp.desk import APPROVE, CONFIG, ISOLATE, asks, desk
 from tests.wf_mcp.server.connected import Connected, Era, connected
+from wf_core.jsonvalue import size
+from wf_mcp.server.bounds import MOST_BYTES
 
 pytestmark = pytest.mark.anyio
 
@@ -132,3 +134,20 @@ async def test_an_agent_that_cannot_run_says_why(tmp_path: Path, era: Era) -> No
         told = await server.call("start_session", agent="helper", prompt="Go.")
     assert (told["status"], told["session_id"]) == ("unrunnable", None)
     assert told["diagnostics"]
+
+
+async def test_of_a_session_with_very_many_calls_as_much_is_told_as_a_model_can_read(tmp_path: Path) -> None:
+    desk(tmp_path, [asks(*["remote_a"] * 100, text="Much."), {"text": "Done."}])
+    async with connected(tmp_path, config=CONFIG) as server:
+        told = await waiting(server)
+        name = {"session_id": told["session_id"]}
+        seen = await server.call("inspect_session", **name)
+        page = await server.call("list_pending", **name, limit=100)
+        after = await server.call("list_pending", **name, limit=100, cursor=page["next_cursor"])
+        settled = await server.call("complete_call", token=told["pending_calls"][0]["token"], result="one")
+    for answer in (told, seen, page, after, settled):
+        assert size(answer) <= MOST_BYTES
+    assert "`pending_calls` has the first" in told["diagnostics"][0]["message"]
+    listed = [one["call"]["call_id"] for one in (*page["pending"], *after["pending"])]
+    assert listed == [f"t2.{number}" for number in range(len(listed))]
+    assert 20 < len(page["pending"]) < 100
