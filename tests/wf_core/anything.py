@@ -5,6 +5,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from wf_core.calls.results import JsonContent, MediaContent, MixedContent, TextContent, ToolResult
+from wf_core.jsonvalue import JsonValue
 
 ENVELOPES = (
     '{"tag":"RunIsolated"}',
@@ -31,3 +32,11 @@ results = st.builds(
     contents | st.builds(MixedContent, st.lists(contents, max_size=2).map(tuple)),
     st.booleans(),
 )
+
+
+def nested(levels: int) -> JsonValue:
+    """Give a number in so many arrays."""
+    value: JsonValue = 1
+    for _ in range(levels):
+        value = [value]
+    return value

@@ -12,9 +12,9 @@ from json import JSONDecoder
 
 from wf_core.calls.policy import PolicyContext, RunIsolated, ToolCall
 from wf_core.calls.policy_data import context_to_json, spec_to_json
-from wf_core.calls.results import ToolResult, read_result, text_result
+from wf_core.calls.results import ToolResult, read_form, read_result, text_result
 from wf_core.errors import EnvelopeError, NotJson
-from wf_core.jsonvalue import JsonValue, loads, quote
+from wf_core.jsonvalue import JsonValue, check, loads, quote
 
 
 def build_request(token: str, call: ToolCall, context: PolicyContext, policy: RunIsolated) -> dict[str, JsonValue]:
@@ -45,11 +45,23 @@ def read_response(printed: bytes, token: str) -> ToolResult:
         case {"token": str(found)} if found != token:
             raise EnvelopeError("envelope_token_mismatch", "The worker answered for another token.", hint=_SHAPE)
         case {"token": str(), "status": "success", "result": result}:
-            return text_result(result) if isinstance(result, str) else read_result(result)
+            return text_result(result) if isinstance(result, str) else _result(result)
         case {"token": str(), "status": "error", "error": {"code": str(code), "message": str(message)}}:
             return text_result(f"{code}: {message}" if message else code, error=True)
         case _:
             raise EnvelopeError("envelope_invalid", "What the worker printed is no answer.", hint=_SHAPE)
+
+
+def _result(given: JsonValue) -> ToolResult:
+    """Read a result that is no text. One too deep to be stored is not taken as words in its place."""
+    found = read_form(given)
+    if found is not None:
+        return found
+    try:
+        check(given, "result")
+    except NotJson as bad:
+        raise EnvelopeError("envelope_invalid", f"The worker's result cannot be stored: {bad.reason}.") from bad
+    return read_result(given)
 
 
 def _no_document(text: bytes, bad: NotJson) -> EnvelopeError:

@@ -63,19 +63,20 @@ def json_result(value: JsonValue) -> ToolResult:
 def read_result(given: bytes | str | JsonValue) -> ToolResult:
     """Read what the outside delivers: one of the four forms as bytes, as text or as a value; anything else is text.
 
-    Never refuses: bytes that are no UTF-8 are read with replacements, a value that is no form is its compact JSON.
-    A text stays exactly as it is, white space at its end included.
+    Never refuses: bytes that are no UTF-8 are read with replacements, a value that is no form is its compact JSON, also
+    where it is too deep to be a value. A text stays exactly as it is, white space at its end included.
     """
     if isinstance(given, (bytes, str)):
         text = given.decode(errors="replace") if isinstance(given, bytes) else given.encode(errors="replace").decode()
         try:
             value = loads(text)
+            check(value, "result")
         except NotJson:
             return text_result(text)
     else:
+        value = given
         try:
-            check(given, "result")
-            text, value = dumps(given).decode(), given
+            text = dumps(given).decode()
         except NotJson:
             return text_result(_said(given).encode(errors="replace").decode())
     found = read_form(value)
@@ -94,6 +95,15 @@ def read_form(value: JsonValue) -> ToolResult | None:
     return ToolResult(content, error)
 
 
+def check_result(result: ToolResult) -> None:
+    """Accept exactly the results that can be stored. What one holds of JSON is a value like any other, as deep as one.
+
+    Raises:
+        NotJson: naming the first place that is none, as in `result.content.items[3]`.
+    """
+    _check(result.content)
+
+
 def result_to_json(result: ToolResult) -> dict[str, JsonValue]:
     """Write a result, snake_case; `error` only where it is true."""
     written = _content_to_json(result.content)
@@ -106,8 +116,11 @@ def as_text(result: ToolResult) -> str:
 
 
 def _said(value: object) -> str:
+    """Say what has no form as JSON."""
     try:
         return str(value)
+    except ValueError:
+        return "[a value that cannot be written down]"
     except RecursionError:
         return "[a value that is nested too deeply]"
 
@@ -179,9 +192,17 @@ def _is_base64(text: str) -> bool:
     return True
 
 
+def _check(content: Content) -> None:
+    """Refuse what is no strict JSON. The form around a value is not counted: readers of documents have room for it."""
+    if isinstance(content, JsonContent):
+        check(content.content, "result.content")
+    else:
+        check(_content_to_json(content), "result")
+
+
 def _is_storable(content: Content) -> bool:
     try:
-        check(_content_to_json(content), "result")
+        _check(content)
     except NotJson:
         return False
     return True

@@ -1,8 +1,7 @@
 """What comes into a session from outside, as it can be stored."""
 
-from wf_core.calls.results import ToolResult, result_to_json
+from wf_core.calls.results import ToolResult, check_result
 from wf_core.errors import InvalidResult, NotJson
-from wf_core.jsonvalue import check
 
 
 def storable(text: str) -> str:
@@ -17,7 +16,7 @@ def require_result(result: ToolResult) -> None:
         InvalidResult: naming the place.
     """
     try:
-        check(result_to_json(result), "result")
+        check_result(result)
     except NotJson as bad:
         raise InvalidResult(
             f"This cannot be the result of a call. {bad.message}", hint=bad.hint, details=bad.details

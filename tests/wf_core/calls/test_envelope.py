@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 
+from tests.wf_core.anything import nested
 from tests.wf_core.calls.test_policy_data import CONTEXT
 from wf_core.calls.envelope import build_request, read_response
 from wf_core.calls.policy import IsolationSpec, RunIsolated, ToolCall
 from wf_core.calls.results import ToolResult, json_result, text_result
 from wf_core.errors import EnvelopeError
+from wf_core.jsonvalue import MAX_DEPTH
 
 CALL = ToolCall("bash", {"script": "ls"}, "a", "ops.bash")
 
@@ -92,3 +94,17 @@ def test_anything_else_is_told_apart(output: bytes, code: str) -> None:
     assert caught.value.code == code
     assert caught.value.hint is not None
     assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("levels", range(MAX_DEPTH - 5, MAX_DEPTH + 3))
+def test_a_result_too_deep_to_be_stored_is_no_answer_and_one_that_is_not_is_read_whole(levels: int) -> None:
+    value = nested(levels)
+    printed_json, printed_plain = printed(result={"type": "json", "content": value}), printed(result=value)
+    if levels <= MAX_DEPTH:
+        assert read_response(printed_json, "call_1") == json_result(value)
+        assert read_response(printed_plain, "call_1") == text_result(json.dumps(value))
+        return
+    for answer in (printed_json, printed_plain):
+        with pytest.raises(EnvelopeError, match=f"deeper than {MAX_DEPTH} levels") as caught:
+            read_response(answer, "call_1")
+        assert caught.value.code == "envelope_invalid"

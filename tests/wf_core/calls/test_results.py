@@ -1,13 +1,14 @@
 """What a call gave: read in either spelling, written in one, and text wherever it is none of the four forms."""
 
 import json
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.wf_core.anything import results, values
+from tests.wf_core.anything import nested, results, values
 from wf_core.calls.results import (
     JsonContent,
     MediaContent,
@@ -15,13 +16,15 @@ from wf_core.calls.results import (
     TextContent,
     ToolResult,
     as_text,
+    check_result,
     json_result,
     read_form,
     read_result,
     result_to_json,
     text_result,
 )
-from wf_core.jsonvalue import dumps
+from wf_core.errors import NotJson
+from wf_core.jsonvalue import MAX_DEPTH, JsonValue, dumps, loads
 
 PICTURE = MediaContent("image/png", "iVBORw==", "chart.png")
 
@@ -145,3 +148,30 @@ def test_a_result_can_be_said_in_words() -> None:
     sound = MediaContent("audio/wav", "AAAA")
     mixed = MixedContent((TextContent("a\nb"), JsonContent({"n": [1, 2.5]}), PICTURE, sound))
     assert as_text(ToolResult(mixed)) == 'a\nb\n{"n":[1,2.5]}\n[image/png chart.png, 4 bytes]\n[audio/wav, 3 bytes]'
+
+
+@pytest.mark.parametrize("levels", range(MAX_DEPTH - 5, MAX_DEPTH + 4))
+def test_what_a_result_holds_of_json_is_as_deep_as_a_value_may_be_whatever_is_around_it(levels: int) -> None:
+    result = json_result(nested(levels))
+    stored = levels <= MAX_DEPTH
+    assert read_form(loads(dumps(result_to_json(result)))) == (result if stored else None)
+    with nullcontext() if stored else pytest.raises(NotJson, match=f"deeper than {MAX_DEPTH} levels"):
+        check_result(result)
+
+
+@given(levels=st.integers(MAX_DEPTH - 5, 200), around=st.sampled_from(["nothing", "json", "mixed"]))
+def test_a_value_that_is_too_deep_is_said_as_json(levels: int, around: str) -> None:
+    value = nested(levels)
+    form: JsonValue = {"type": "json", "content": value}
+    forms: dict[str, JsonValue] = {"nothing": value, "json": form, "mixed": {"type": "mixed", "parts": [form]}}
+    given = forms[around]
+    read = read_result(given)
+    check_result(read)
+    if isinstance(read.content, TextContent):
+        assert loads(read.content.content) == given
+    else:
+        assert result_to_json(read) == given
+
+
+def test_a_number_that_cannot_be_written_down_is_said_to_be_that() -> None:
+    assert read_result([10**5000]) == text_result("[a value that cannot be written down]")

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.wf_core.anything import nested
 from tests.wf_core.conversations import Replayed, call, calls, start, states
 from wf_core.calls.results import JsonContent, ToolResult, as_text, json_result, text_result
 from wf_core.errors import (
@@ -13,6 +14,7 @@ from wf_core.errors import (
     UnknownCall,
     WrongAnswerKind,
 )
+from wf_core.jsonvalue import MAX_DEPTH
 from wf_core.sessions import (
     PlacedResult,
     Session,
@@ -194,3 +196,16 @@ def test_words_alone_end_nothing() -> None:
     held = opened("write")
     held.do(say, "Hello?")
     assert states(held.session) == ["ready"]
+
+
+@pytest.mark.parametrize("levels", range(MAX_DEPTH - 5, MAX_DEPTH + 3))
+def test_a_result_is_taken_as_deep_as_a_value_may_be_and_a_deeper_one_changes_nothing(levels: int) -> None:
+    held = opened("remote")
+    held.do(begin, ["t2.0"])
+    result = json_result(nested(levels))
+    if levels <= MAX_DEPTH:
+        held.do(complete, "t2.0", result)
+        assert results(held.session)[0].result == result
+    else:
+        with pytest.raises(InvalidResult, match=f"deeper than {MAX_DEPTH} levels"):
+            held.do(complete, "t2.0", result)

@@ -2,9 +2,11 @@
 
 import pytest
 
+from tests.wf_core.anything import nested
 from tests.wf_core.conversations import Replayed, call, calls, start, states
-from wf_core.calls.results import JsonContent, ToolResult, as_text, text_result
+from wf_core.calls.results import JsonContent, ToolResult, as_text, json_result, text_result
 from wf_core.errors import InvalidResult, WrongAnswerKind
+from wf_core.jsonvalue import MAX_DEPTH
 from wf_core.sessions import (
     Approved,
     Delivered,
@@ -131,3 +133,14 @@ def test_notices_join_the_next_results() -> None:
     turn = held.session.turns[-1]
     assert isinstance(turn, UserTurn)
     assert (len(turn.results), turn.notices) == (1, (Notice("t2.0", "build", ONE.result),))
+
+
+@pytest.mark.parametrize("levels", range(MAX_DEPTH - 5, MAX_DEPTH + 3))
+def test_a_delivery_is_taken_as_deep_as_a_value_may_be_and_a_deeper_one_changes_nothing(levels: int) -> None:
+    held, (token,) = deferred("remote")
+    given = [(token, Delivered(json_result(nested(levels))))]
+    if levels <= MAX_DEPTH:
+        assert held.do(wake_session, given) == []
+    else:
+        with pytest.raises(InvalidResult):
+            held.do(wake_session, given)
