@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from wf_core.errors import WfError
 from wf_core.jsonvalue import JsonValue
+from wf_core.sessions.storable import storable
 
 INTERNAL_ERROR = "internal_error"
 
@@ -212,7 +213,8 @@ def abridge(message: str) -> str:
 
 
 def cut(text: str) -> str:
-    """Cut a text that is too long to be shown with an error."""
+    """Cut a text that is too long to be shown with an error, and give what is no character as `?`."""
+    text = storable(text)
     return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"
 
 

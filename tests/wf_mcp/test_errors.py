@@ -67,3 +67,8 @@ def test_every_error_of_the_tree_has_a_meaning() -> None:
 
     assert codes(WfError) - set(MEANINGS) == set()
     assert describe(FormatTooNew(document="run", found=4, supported=3))["code"] == "state_version_unsupported"
+
+
+def test_an_error_is_told_in_whole_characters() -> None:
+    told = describe(WfError("it said \ud800", details={"body": ["\ud800"]}))
+    assert (told["message"], told["details"]) == ("it said ?", {"body": ["?"]})

@@ -14,6 +14,7 @@ import anyio
 from wf_artifacts.runs.environment import PinnedCapability
 from wf_core import CallContext, jsonvalue
 from wf_core.calls.capability import idempotency_key
+from wf_core.errors import NotJson
 from wf_core.ids import call_token
 from wf_core.runtime import CallFailure, Invocation
 from wf_mcp.sources.protocol import CallDeferred, CallFailed, CallResult, CapabilitySource, SourceNotFound
@@ -76,7 +77,11 @@ def _failure(failed: CallFailed) -> CallFailure:
 
 
 def _bounded(result: CallResult, invocation: Invocation, max_bytes: int) -> CallResult | CallFailure:
-    size = jsonvalue.size(result.output)
+    try:
+        size = jsonvalue.size(result.output)
+    except NotJson as bad:
+        message = f"The result of {invocation.capability} is not JSON: {bad.reason}."
+        return CallFailure("output_invalid", message, executed=True, details=bad.details)
     if size <= max_bytes:
         return result
     message = f"The result of {invocation.capability} has {size} bytes as compact JSON; at most {max_bytes} are taken."

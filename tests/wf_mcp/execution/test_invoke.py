@@ -107,3 +107,12 @@ async def test_cancelling_reaches_the_source() -> None:
             await gate.entered.wait()
             tasks.cancel_scope.cancel()
     assert gate.cancelled.is_set()
+
+
+async def test_a_result_that_is_no_json_is_a_failure() -> None:
+    async def odd(given: dict[str, Any]) -> Any:
+        return {"n": float("nan")}
+
+    told = await call(ScriptedSource(acts={"echo": odd}))
+    assert isinstance(told, CallFailure)
+    assert (told.code, told.executed) == ("output_invalid", True)

@@ -17,7 +17,7 @@ from wf_artifacts.stores import Stores
 from wf_core.calls.contract import ERROR_OUTCOME
 from wf_core.calls.results import JsonContent, ToolResult, as_text, result_to_json
 from wf_core.codec import load_run
-from wf_core.errors import CallAlreadyCompleted, CallExpired, UnknownCall, WfError
+from wf_core.errors import CallAlreadyCompleted, CallExpired, InvalidResult, UnknownCall, WfError
 from wf_core.ids import RunId, call_token, is_session_id, read_call_token
 from wf_core.jsonvalue import JsonValue
 from wf_core.runtime import CallFailure, Invocation, Settlement
@@ -26,7 +26,7 @@ from wf_core.state import FINAL, Pending
 from wf_mcp.execution.callees.ending import Ending
 from wf_mcp.execution.callees.family import AGENTS, WORKFLOWS, caller_of
 from wf_mcp.execution.callees.workflows import answer
-from wf_mcp.execution.calls.rendering import answered
+from wf_mcp.execution.calls.rendering import answered, storable
 from wf_mcp.execution.invoke import invoke
 from wf_mcp.execution.means import Means
 from wf_mcp.execution.runs import RunDriver
@@ -141,22 +141,36 @@ class Callees:
                 await self._settle(*named, said)
             return
         now = self._means.clock.now()
-        result = result_to_json(answered(said, ("ok", ERROR_OUTCOME)).result)
+        ended = answered(said, ("ok", ERROR_OUTCOME))
         for waiting in await self._stores.continuations.of_session(owner, now=now):
             call = waiting.continuation
             if call.call_id == call_id and call.kind == "callee" and waiting.state == "open":
-                delivery = Delivery(kind="result", result=result, channel="run", principal="", delivered_at=now)
+                told = result_to_json(storable(ended, call.capability).result)
+                delivery = Delivery(kind="result", result=told, channel="run", principal="", delivered_at=now)
                 with suppress(*_HEARD):
                     await self._sessions.deliver(waiting.token, delivery, principal=None)
 
     async def _settle(self, run_id: RunId, call_id: str, said: CallResult) -> None:
         settlement = Settlement("completed", said.outcome, said.output, by="callee")
         try:
+            await self._settle_with(run_id, call_id, settlement)
+        except InvalidResult as bad:
+            await self._settle_with(run_id, call_id, _refused(bad))
+
+    async def _settle_with(self, run_id: RunId, call_id: str, settlement: Settlement) -> None:
+        """Tell a run what became of its call, now or once it may be told.
+
+        Raises:
+            InvalidResult: its step cannot take that.
+        """
+        try:
             handle = await self._runs.settle(run_id, call_id, settlement)
         except _HEARD:
             return
         except RunBusy:
             self._spawn(partial(self._settle_later, run_id, call_id, settlement))
+        except InvalidResult:
+            raise
         except WfError as error:
             logger.warning("The run %s cannot take the answer to its call %s: %s", run_id, call_id, error)
         else:
@@ -179,6 +193,8 @@ class Callees:
                 await self._runs.settle(run_id, call_id, settlement)
             except RunBusy:
                 continue
+            except InvalidResult as bad:
+                settlement = _refused(bad)
             except _HEARD:
                 return
             else:
@@ -200,6 +216,11 @@ class Callees:
             self._under_way -= 1
             if not self._under_way:
                 self._idle.set()
+
+
+def _refused(bad: InvalidResult) -> Settlement:
+    """Give the failure of a call whose callee said what its caller cannot take, as where that is said at once."""
+    return Settlement("failed", message=f"output_invalid: {bad.message}", by="callee")
 
 
 def waits_for_callees(record: RunRecord) -> bool:

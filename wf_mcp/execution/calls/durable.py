@@ -11,7 +11,7 @@ from wf_mcp.execution.calls.decorated import decorated
 from wf_mcp.execution.calls.in_process import in_process_executor
 from wf_mcp.execution.calls.isolated import isolated_executor
 from wf_mcp.execution.calls.protocol import CallComplete, CallExecutor, CallRequest, CallYield
-from wf_mcp.execution.calls.rendering import from_worker
+from wf_mcp.execution.calls.rendering import from_worker, storable
 from wf_mcp.execution.calls.yielding import yielding_executor
 from wf_mcp.isolation.protocol import DeploymentRunner
 from wf_mcp.sources.protocol import CallDeferred, CapabilitySource
@@ -38,10 +38,13 @@ class _ByDisposition:
         self._outside = yielding_executor()
 
     async def exec_sync(self, request: CallRequest) -> CallComplete:
-        if not isinstance(bare(request.disposition), RunIsolated):
-            return await decorated(self._here.exec_sync, request)
-        ended = await decorated(self._isolated.exec_sync, request)
-        return replace(ended, result=from_worker(ended.result))
+        target = request.target
+        if isinstance(bare(request.disposition), RunIsolated):
+            ended = await decorated(self._isolated.exec_sync, request)
+            ended = replace(ended, result=from_worker(ended.result))
+        else:
+            ended = await decorated(self._here.exec_sync, request)
+        return storable(ended, target.capability, read_only=target.read_only)
 
     async def exec_async(self, request: CallRequest) -> CallComplete | CallYield:
         match bare(request.disposition):

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from wf_core import CallContext, jsonvalue
+from wf_core.errors import NotJson
 from wf_core.jsonvalue import JsonValue
 from wf_mcp.execution.calls.protocol import CallComplete, CallExecutor, CallRequest, CallYield
 from wf_mcp.execution.calls.rendering import answered, failed, failure
@@ -39,7 +40,11 @@ class _InProcess:
             logger.exception("The source %s raised what no source may", target.source)
             message = f"{target.capability} failed inside wf-mcp."
             return failed("internal_error", message, executed=True, read_only=target.read_only)
-        size = jsonvalue.size(answer.output)
+        try:
+            size = jsonvalue.size(answer.output)
+        except NotJson as bad:
+            message = f"The result of {target.capability} is not JSON: {bad.reason}."
+            return failed("output_invalid", message, executed=True, read_only=target.read_only)
         if size > self._max_bytes:
             return failed("too_large", self._too_large(target.capability, size), executed=True)
         return answered(answer, target.outcomes)

@@ -3,8 +3,18 @@
 from typing import Any, cast
 
 from wf_core.calls.contract import ERROR_OUTCOME
-from wf_core.calls.results import Content, JsonContent, MediaContent, MixedContent, TextContent, ToolResult
+from wf_core.calls.results import (
+    Content,
+    JsonContent,
+    MediaContent,
+    MixedContent,
+    TextContent,
+    ToolResult,
+    check_result,
+)
+from wf_core.errors import NotJson
 from wf_core.jsonvalue import JsonValue
+from wf_core.sessions.storable import storable as storable_text
 from wf_mcp.execution.calls.protocol import CallComplete
 from wf_mcp.sources.protocol import CallFailed, CallResult
 
@@ -32,8 +42,22 @@ def from_worker(result: ToolResult) -> ToolResult:
             return result
 
 
+def storable(ended: CallComplete, capability: str, *, read_only: bool = False) -> CallComplete:
+    """Give the end of a call as its session can store it, whatever came of it: as it is, or the failure that says why.
+
+    To be asked once, where the call ends: before its result is kept, delivered or told to the session.
+    """
+    try:
+        check_result(ended.result)
+    except NotJson as bad:
+        message = f"The result of {capability} cannot be stored: {bad.reason}."
+        return failed("output_invalid", message, executed=ended.executed, read_only=read_only)
+    return ended
+
+
 def failed(code: str, message: str, *, executed: bool, read_only: bool = False) -> CallComplete:
     """Give a call that has no answer, and say whether it may have had its effect."""
+    message = storable_text(message)
     effect = "It may have had its effect." if executed and not read_only else "It had no effect."
     result = ToolResult(TextContent(f"{code}: {message} {effect}"), error=True)
     return CallComplete(result, ERROR_OUTCOME, code=code, executed=executed, message=message)

@@ -6,6 +6,7 @@ calls are begun when is `scheduling`; which sessions are advanced, and who may a
 """
 
 import logging
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from wf_core.calls.results import ToolResult, json_result, text_result
+from wf_core.errors import WfError
 from wf_core.sessions import Action, AskModel, Parent, RunCalls, Stop, Wait, answer, hold, next_action, say
 from wf_mcp.errors import describe as describe_error
 from wf_mcp.execution.sessions import mail
@@ -84,8 +86,7 @@ class _Advancing:
                     continue
                 break
             await self._flush()
-            for event in await self._events(action):
-                await self._take(event)
+            await self._take_all(await self._events(action))
             if self._unwanted is not None:
                 await end(self._held, self._unwanted)
                 self._acknowledge()
@@ -151,6 +152,31 @@ class _Advancing:
         if not events and anyio.current_time() >= self._looks_at:
             await self._look()
         return events
+
+    async def _take_all(self, events: list[Event]) -> None:
+        """Tell the kernel what happened, in order. A fault in one ends this, but the ends of other calls are stored."""
+        waiting = deque(events)
+        try:
+            while waiting:
+                await self._take(waiting.popleft())
+        except Exception:
+            with anyio.CancelScope(shield=True):
+                await self._save_ends([*waiting, *await self._live.receive(seconds=0)])
+            raise
+
+    async def _save_ends(self, events: list[Event]) -> None:
+        """Store what calls have come to before the session is let go. What cannot be taken either is logged."""
+        for event in events:
+            if isinstance(event, CallEnded):
+                try:
+                    await self._take(event)
+                except Exception:
+                    logger.exception("The end of the call %s cannot be taken", event.call_id)
+        try:
+            if not self._held.broken:
+                await self._flush()
+        except WfError as error:
+            logger.warning("The session %s is left as it was last stored: %s", self._session.id, error)
 
     async def _take(self, event: Event) -> None:
         """Tell the kernel what happened."""

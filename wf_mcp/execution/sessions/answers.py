@@ -5,8 +5,9 @@ from datetime import datetime
 
 from wf_artifacts.calls.models import Continuation, ContinuationKind, Delivery, DeliveryKind
 from wf_artifacts.errors import CallNotFound
-from wf_core.calls.results import ToolResult, read_result, result_to_json
-from wf_core.errors import PersonRequired, WrongAnswerKind
+from wf_core.calls.results import ToolResult, read_form, read_result, result_to_json
+from wf_core.errors import InvalidResult, NotJson, PersonRequired, WrongAnswerKind
+from wf_core.jsonvalue import JsonValue, check
 from wf_mcp.execution.sessions.errors import CallAnswered, CallExpired
 from wf_mcp.execution.sessions.means import SessionMeans
 
@@ -44,7 +45,7 @@ async def deliver(means: SessionMeans, token: str, delivery: Delivery, *, princi
     """Deliver to a call that waits, and give the id of its session or run. It is stored when this returns.
 
     Raises:
-        CallNotFound, CallAnswered, CallExpired, WrongAnswerKind, PersonRequired: nothing was changed.
+        CallNotFound, CallAnswered, CallExpired, WrongAnswerKind, PersonRequired, InvalidResult: nothing was changed.
     """
     now = means.clock.now()
     waiting = await means.continuations.load(token, principal=principal, now=now)
@@ -59,6 +60,20 @@ async def deliver(means: SessionMeans, token: str, delivery: Delivery, *, princi
             raise CallExpired(token)
         case "unknown":
             raise CallNotFound(token)
+
+
+def _require_storable(given: JsonValue, asked: Continuation) -> None:
+    """Refuse a result that the call's session could not take."""
+    if read_form(given) is not None:
+        return
+    try:
+        check(given, "result")
+    except NotJson as bad:
+        raise InvalidResult(
+            f"This cannot be the result of the call {asked.call_id} of {asked.name}. {bad.message}",
+            hint="The call still waits: deliver a flatter result, or its JSON as a text.",
+            details=bad.details,
+        ) from bad
 
 
 def _require_fitting(asked: Continuation, delivery: Delivery, *, by_model: bool) -> None:
@@ -80,6 +95,8 @@ def _require_fitting(asked: Continuation, delivery: Delivery, *, by_model: bool)
             else f"wf session complete {asked.token} FILE delivers its result.",
             details={"token": asked.token, "kind": asked.kind, "given": delivery.kind},
         )
+    if delivery.kind == "result":
+        _require_storable(delivery.result, asked)
     if by_model and asked.kind in _PERSONS:
         raise PersonRequired(
             f"Only a person may answer the call {asked.call_id} of {asked.name}.",

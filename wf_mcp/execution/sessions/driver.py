@@ -234,6 +234,7 @@ class SessionDriver:
             CallAnswered: it has its answer; the first stays.
             CallExpired: its time has come.
             WrongAnswerKind: it waits for something else.
+            InvalidResult: the result cannot be stored.
             PersonRequired: `by_model`, and only a person may say this.
         """
         owner = await deliver(self.means, token, delivery, principal=principal, by_model=by_model)

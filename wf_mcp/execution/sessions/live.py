@@ -43,10 +43,10 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class CallEnded:
-    """A call in flight gave its result, or goes on elsewhere."""
+    """A call in flight gave its result, or goes on elsewhere; or what it came to cannot be told, and the error why."""
 
     call_id: str
-    ended: CallComplete | CallYield
+    ended: CallComplete | CallYield | WfError
 
 
 @dataclass(frozen=True, slots=True)

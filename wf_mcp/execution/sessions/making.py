@@ -7,6 +7,7 @@ from wf_core.calls.policy import Disposition, RunAsync, RunIsolated, RunSync, To
 from wf_core.calls.policy_data import context_to_json, disposition_to_json
 from wf_core.calls.tracked import TrackedCall
 from wf_core.sessions import Session, ToolDefinition, context_of, token_of
+from wf_core.sessions.storable import storable
 from wf_mcp.execution.calls.caching import cache_key_of
 from wf_mcp.execution.calls.durable import durable_executor
 from wf_mcp.execution.calls.protocol import CallExecutor, CallRequest, CallYield, Target
@@ -97,7 +98,7 @@ def continuation_of(
         capability=request.target.capability,
         arguments=call.arguments,
         kind=kind,
-        reason=call.reason if put_off is None else put_off.reason,
+        reason=call.reason if put_off is None else storable(put_off.reason),
         disposition=disposition_to_json(call.policy.disposition),
         rule=call.policy.rule,
         cache_key=cache_key_of(request, held.record.principal),

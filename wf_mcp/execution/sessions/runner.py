@@ -138,8 +138,10 @@ class AgentRunner:
 
         Raises:
             CallNotFound, CallAnswered, CallExpired, WrongAnswerKind: nothing was changed.
+            InvalidResult: it is a value that cannot be stored (too deep, or no JSON); nothing was changed.
         """
-        await self._deliver(token, "result", result_to_json(read_result(result)))
+        said = result_to_json(read_result(result)) if isinstance(result, bytes | str) else result
+        await self._deliver(token, "result", said)
 
     async def fail(self, token: str, message: str) -> None:
         """Say that a call that waits has failed, or may not be made. Raises as `complete`."""

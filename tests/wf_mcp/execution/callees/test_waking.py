@@ -6,6 +6,7 @@ from typing import Any
 import anyio
 import pytest
 
+from tests.wf_core.anything import nested
 from tests.wf_mcp.execution.callees.place import (
     DEFER,
     Home,
@@ -20,6 +21,7 @@ from tests.wf_mcp.execution.callees.place import (
 )
 from wf_core.calls.results import json_result, text_result
 from wf_core.ids import RunId, SessionId
+from wf_core.jsonvalue import MAX_DEPTH
 from wf_core.sessions import Parent
 from wf_mcp.errors import InvalidArgument
 from wf_mcp.execution.callees.waking import waits_for_callees
@@ -170,3 +172,15 @@ async def test_a_run_that_somebody_starts_in_the_name_of_a_call_answers_nothing_
         await app.callees.finish()
         assert (await inspected(app, found.run_id)).pending_calls == found.pending_calls
         assert (await sessions.inspect_session(app, session_id=session_id)).pending_calls == session.pending_calls
+
+
+async def test_a_run_whose_callee_says_what_it_cannot_take_fails_there_and_does_not_wait_on(home: Home) -> None:
+    found = await waiting(home)
+    async with home.open() as app:
+        assert app.callees is not None
+        await app.callees.answer_run(parent_of(found), json_result({"answer": nested(MAX_DEPTH), "session_id": "s"}))
+        await app.callees.finish()
+        ended = await inspected(app, found.run_id)
+        assert ended.status == "failed"
+        assert ended.error is not None
+        assert ended.error.message.startswith("output_invalid: ")

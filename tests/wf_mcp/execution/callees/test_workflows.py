@@ -5,9 +5,13 @@ from typing import Any
 
 import pytest
 
+from tests.wf_core.anything import nested
 from tests.wf_mcp.execution.callees.place import Home, asks, calling, deploy, inspected, plan, run, saying
+from wf_core.calls.results import JsonContent, as_text
 from wf_core.codec.sessions import replay
 from wf_core.ids import RunId, SessionId
+from wf_core.jsonvalue import MAX_DEPTH
+from wf_core.sessions import UserTurn
 from wf_mcp.app import App
 from wf_mcp.config.agents import load_agent
 from wf_mcp.execution.agents import pin_agent
@@ -248,3 +252,22 @@ async def test_a_copy_that_is_made_while_the_run_starts_does_not_start_it_again_
         assert gated.counted == ["paid"]
         (call,) = (await sessions.inspect_session(app, session_id=named)).pending_calls
         assert call.state == "in_doubt"
+
+
+async def test_a_deep_output_is_given_as_json_or_else_as_an_error_and_never_in_other_words(home: Home) -> None:
+    gives = COUNTS | {"input_schema": {}, "output": {"x": {"path": "input.x"}}}
+    depths = range(MAX_DEPTH - 6, MAX_DEPTH)
+    calls_of_it = [("gives", {"who": "me", "x": nested(depth)}) for depth in depths]
+    home.agent("boss", calling(*calls_of_it), saying("Done."), tools=("workflows.gives",))
+    async with home.open() as app:
+        await deploy(app, "gives", gives)
+        shown = await started(app, "boss")
+        assert shown.record.answer == "Done."
+        turn = shown.session.turns[2]
+        assert isinstance(turn, UserTurn)
+        *whole, deepest = [placed.result for placed in turn.results]
+    for depth, result in zip(depths, whole, strict=False):
+        assert isinstance(result.content, JsonContent)
+        assert isinstance(result.content.content, dict)
+        assert result.content.content["output"] == {"x": nested(depth)}
+    assert as_text(deepest).startswith("output_invalid: The result of workflows.gives cannot be stored: deeper than")

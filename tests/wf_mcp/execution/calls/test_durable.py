@@ -4,13 +4,15 @@ from typing import Any
 
 import pytest
 
+from tests.wf_core.anything import nested
 from tests.wf_mcp.execution.calls.requests import request
 from tests.wf_mcp.execution.calls.test_isolated import Noting
 from tests.wf_mcp.scripted import ScriptedSource
 from wf_artifacts.clock import SystemClock
 from wf_artifacts.stores import open_stores
 from wf_core.calls.policy import Decorate, Defer, RunAsync, RunIsolated, RunSync, WithCacheKey, WithRetries
-from wf_core.calls.results import as_text
+from wf_core.calls.results import as_text, json_result
+from wf_core.jsonvalue import MAX_DEPTH
 from wf_mcp.execution.calls.durable import durable_executor
 from wf_mcp.execution.calls.protocol import CallComplete, CallYield
 from wf_mcp.sources.protocol import CallDeferred
@@ -58,3 +60,20 @@ async def test_a_callee_may_put_off_what_is_run_at_once() -> None:
     source = ScriptedSource(acts={"echo": elsewhere})
     executor = durable_executor({"ops": source}, max_bytes=100, clock=SystemClock())
     assert await executor.exec_async(request()) == CallYield("call_1", kind="callee", reason="a session waits")
+
+
+@pytest.mark.parametrize("levels", range(MAX_DEPTH - 5, MAX_DEPTH + 3))
+async def test_a_result_is_kept_and_given_again_or_is_a_failure_and_kept_nowhere(levels: int) -> None:
+    async def deep(given: dict[str, Any]) -> Any:
+        return nested(levels)
+
+    source, cache = ScriptedSource(acts={"echo": deep}), open_stores("memory://").cache
+    executor = durable_executor({"ops": source}, max_bytes=1000, clock=SystemClock(), cache=cache, scope="me")
+    asked = request(disposition=Decorate((WithCacheKey("one"),), RunSync()), repeatable=True)
+    first, second = await executor.exec_sync(asked), await executor.exec_async(asked)
+    assert isinstance(second, CallComplete)
+    assert first.result == second.result
+    if levels <= MAX_DEPTH:
+        assert (first.result, len(source.calls)) == (json_result(nested(levels)), 1)
+    else:
+        assert (first.code, len(source.calls)) == ("output_invalid", 2)

@@ -1,9 +1,11 @@
 """Calls that this process makes."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from tests.wf_core.anything import nested
 from tests.wf_mcp.execution.calls.requests import request
 from tests.wf_mcp.scripted import ScriptedSource, failing
 from wf_core.calls.results import as_text
@@ -49,3 +51,16 @@ async def test_a_callee_that_goes_on_elsewhere_puts_its_call_off() -> None:
         await executor.exec_sync(request())
     done = in_process_executor({"ops": ScriptedSource()}, max_bytes=100)
     assert isinstance(await done.exec_async(request()), CallComplete)
+
+
+@pytest.mark.parametrize(
+    "output", [{"when": datetime(2026, 1, 1, tzinfo=UTC)}, [float("nan")], nested(300), [10**5000]]
+)
+async def test_what_is_no_json_is_a_failure_that_says_so(output: Any) -> None:
+    async def odd(given: dict[str, Any]) -> Any:
+        return output
+
+    ended = await in_process_executor({"ops": ScriptedSource(acts={"odd": odd})}, max_bytes=1000).exec_sync(
+        request("odd")
+    )
+    assert (ended.code, ended.executed, ended.result.error) == ("output_invalid", True, True)

@@ -4,8 +4,18 @@ from typing import Any
 
 import pytest
 
-from wf_core.calls.results import JsonContent, MediaContent, MixedContent, TextContent, ToolResult, as_text
-from wf_mcp.execution.calls.rendering import answered, failed, failure, from_worker
+from tests.wf_core.anything import nested
+from wf_core.calls.results import (
+    JsonContent,
+    MediaContent,
+    MixedContent,
+    TextContent,
+    ToolResult,
+    as_text,
+    check_result,
+)
+from wf_core.jsonvalue import MAX_DEPTH
+from wf_mcp.execution.calls.rendering import answered, failed, failure, from_worker, storable
 from wf_mcp.sources.protocol import CallFailed, CallResult
 
 PICTURE = {"type": "image", "data": "AAAA", "mimeType": "image/png"}
@@ -50,3 +60,22 @@ def test_a_failure_says_whether_it_may_have_had_its_effect() -> None:
 def test_what_a_worker_says_of_a_failure_or_in_words_stays_as_it_is() -> None:
     for result in (ToolResult(JsonContent({"result": "x"}), error=True), ToolResult(TextContent('{"result": "x"}'))):
         assert from_worker(result) == result
+
+
+@pytest.mark.parametrize("levels", range(MAX_DEPTH - 5, MAX_DEPTH + 3))
+def test_the_end_of_a_call_can_be_stored_whatever_came_of_it(levels: int) -> None:
+    value = nested(levels)
+    for outcome, most in (("ok", MAX_DEPTH), ("other", MAX_DEPTH - 1), ("error", MAX_DEPTH)):
+        ended = answered(CallResult(outcome, value), ("ok", "other", "error"))
+        told = storable(ended, "ops.deep")
+        check_result(told.result)
+        if levels <= most:
+            assert told is ended
+        else:
+            words = f"output_invalid: The result of ops.deep cannot be stored: deeper than {MAX_DEPTH} levels."
+            assert as_text(told.result) == f"{words} It may have had its effect."
+            assert (told.code, told.executed, told.result.error) == ("output_invalid", True, True)
+
+
+def test_a_failure_is_told_in_whole_characters() -> None:
+    assert as_text(failed("odd", "it said \ud800", executed=False).result) == "odd: it said ? It had no effect."

@@ -10,7 +10,9 @@ from tests.wf_mcp.execution.sessions.workplace import agent, calling, isolated, 
 from tests.wf_mcp.scripted import Gate, ScriptedSource, echo, opened
 from wf_artifacts.stores import open_stores
 from wf_core.errors import WfError
+from wf_core.sessions import PartialUserTurn
 from wf_mcp.execution.sessions.errors import SessionAdvancingFailed
+from wf_mcp.execution.sessions.scheduling import Scheduler
 
 pytestmark = pytest.mark.anyio
 
@@ -117,3 +119,34 @@ async def test_isolated_calls_are_run_when_it_is_asked_for_and_nothing_else_is(t
         ended = await resumed(app, session)
     assert told(ended)[:3] == ["echo: {}", "slow: {}", "hut: from the hut"]
     assert "nobody" in told(ended)[3]
+
+
+@pytest.mark.parametrize("fault", [RuntimeError("a fault of ours"), WfError("it cannot be told")])
+async def test_a_fault_in_taking_one_end_loses_no_end_of_another_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Exception
+) -> None:
+    gate = Gate({})
+    source = ScriptedSource(acts={"pay": gate})
+    taken = Scheduler.take
+    faults = [fault]
+
+    async def take(self: Scheduler, call_id: str, ended: Any) -> None:
+        if call_id == "t2.1" and faults:
+            raise faults.pop()
+        await taken(self, call_id, ended)
+
+    monkeypatch.setattr(Scheduler, "take", take)
+    async with opened(source) as app:
+        script = [calling("pay", "pay", "pay"), saying("Done.")]
+        session = await started(app, agent(tmp_path, script, "pay", max_concurrency=3))
+        handle = await app.sessions.resume(session)
+        await anyio.wait_all_tasks_blocked()
+        gate.opened.set()
+        with pytest.raises(WfError):
+            await app.sessions.wait(handle)
+        shown = await app.sessions.view(session)
+        last = shown.session.turns[-1]
+        assert isinstance(last, PartialUserTurn)
+        assert [call.state for call in last.calls] == ["completed", "running", "completed"]
+        await resumed(app, session)
+    assert len(source.calls) == 3

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
+from tests.wf_core.anything import nested
 from tests.wf_mcp.execution.sessions.workplace import ME, result_of
 from tests.wf_mcp.scripted import opened
 from wf_artifacts.calls.models import Continuation, ContinuationKind
-from wf_core.errors import PersonRequired, WrongAnswerKind
-from wf_core.jsonvalue import JsonValue
+from wf_core.errors import InvalidResult, PersonRequired, WrongAnswerKind
+from wf_core.jsonvalue import MAX_DEPTH, JsonValue
 from wf_mcp.execution.sessions.answers import deliver
 
 pytestmark = pytest.mark.anyio
@@ -61,3 +62,19 @@ async def test_what_a_person_decides_a_model_may_not_say_not_even_no(kind: Any) 
         await app.stores.continuations.put(waiting(kind))
         with pytest.raises(PersonRequired):
             await deliver(app.sessions.means, TOKEN, result_of(REFUSAL), principal=ME, by_model=True)
+
+
+@pytest.mark.parametrize("levels", range(MAX_DEPTH - 5, MAX_DEPTH + 3))
+async def test_a_result_too_deep_is_refused_at_the_door_and_the_call_still_waits(levels: int) -> None:
+    value = nested(levels)
+    async with opened() as app:
+        for given in (value, {"type": "json", "content": value}):
+            await app.stores.continuations.put(waiting("deferred"))
+            means = app.sessions.means
+            if levels > MAX_DEPTH:
+                with pytest.raises(InvalidResult, match=f"deeper than {MAX_DEPTH} levels"):
+                    await deliver(means, TOKEN, result_of(given), principal=ME, by_model=False)
+                stored = await app.stores.continuations.load(TOKEN, principal=ME, now=app.clock.now())
+                assert stored.state == "open"
+        if levels <= MAX_DEPTH:
+            assert await deliver(means, TOKEN, result_of(given), principal=ME, by_model=False) == "sess_1"

@@ -92,3 +92,13 @@ async def test_only_agents_and_workflows_may_put_a_call_off_themselves(tmp_path:
         held, _ = await Sessions(app.sessions.means).hold(session)
         assert [may_defer(held.means, held.session, call) for call in open_calls(held.session)] == [False, True]
         assert [runner_of(held.means, held.session, call) for call in open_calls(held.session)] == [None, None]
+
+
+async def test_why_a_call_waits_is_kept_in_whole_characters(tmp_path: Path) -> None:
+    async with opened(ScriptedSource()) as app:
+        session = await started(app, agent(tmp_path, [calling("echo")], "echo"))
+        await stepped(app, session)
+        held, _ = await Sessions(app.sessions.means).hold(session)
+        (call,) = open_calls(held.session)
+        kept = continuation_of(held, call, "callee", CallYield("call_1", reason="it said \ud800"))
+        assert kept.reason == "it said ?"

@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 
+from tests.wf_core.anything import nested
 from tests.wf_mcp.execution.sessions.workplace import calling, saying, tokens, told
 from tests.wf_mcp.scripted import ScriptedSource, echo
 from wf_artifacts.stores import open_stores
 from wf_core.calls.policy import Defer, Disposition, IsolationSpec, PolicyContext, RunIsolated, RunSync, ToolCall
 from wf_core.calls.results import ToolResult, text_result
+from wf_core.errors import InvalidResult
+from wf_core.jsonvalue import MAX_DEPTH, dumps
 from wf_mcp.agents import Agent, with_call_policy, with_durable_workflows, with_runner
 from wf_mcp.execution.sessions.errors import AgentUnrunnable
 from wf_mcp.execution.sessions.runner import AgentRunner
@@ -86,3 +89,17 @@ async def test_an_agent_whose_tools_are_not_there_is_not_started(tmp_path: Path)
     async with AgentRunner.open(written(tmp_path, saying("Hello."))) as runner:
         with pytest.raises(AgentUnrunnable):
             await runner.run("Go.")
+
+
+async def test_a_result_that_cannot_be_stored_is_refused_and_another_is_taken(tmp_path: Path) -> None:
+    async with AgentRunner.open(
+        with_call_policy(written(tmp_path, calling("far"), saying("{{results}}")), policy),
+        sources=[ScriptedSource(acts={"far": echo})],
+    ) as runner:
+        waiting = await runner.run("Go.")
+        odd: Any = {"when": Path()}
+        for refused in (nested(MAX_DEPTH + 1), odd):
+            with pytest.raises(InvalidResult):
+                await runner.complete(tokens(waiting)["far"], refused)
+        await runner.complete(tokens(waiting)["far"], nested(MAX_DEPTH))
+        assert told(await runner.resume(waiting.record.session_id)) == [f"far: {dumps(nested(MAX_DEPTH)).decode()}"]

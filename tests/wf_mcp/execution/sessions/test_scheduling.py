@@ -7,12 +7,18 @@ from typing import Any
 import anyio
 import pytest
 
+from tests.wf_core.anything import nested
 from tests.wf_mcp.execution.sessions.workplace import agent, calling, resumed, saying, started, stepped, told, tool
 from tests.wf_mcp.scripted import Gate, ScriptedSource, echo, opened
-from wf_core.calls.results import as_text
+from wf_core.calls.results import as_text, json_result
+from wf_core.codec.sessions import replay
+from wf_core.jsonvalue import MAX_DEPTH
 from wf_core.sessions import PlacedResult, UserTurn, YieldStrategy
+from wf_mcp.execution.calls.protocol import CallComplete, CallRequest
+from wf_mcp.execution.sessions import scheduling
+from wf_mcp.execution.sessions.making import executor_of
 from wf_mcp.execution.sessions.views import SessionView
-from wf_mcp.sources.protocol import CallDeferred
+from wf_mcp.sources.protocol import CallDeferred, CallResult
 
 pytestmark = pytest.mark.anyio
 
@@ -219,7 +225,7 @@ async def test_a_callee_may_put_its_call_off_and_is_asked_again_on_resume(tmp_pa
 async def test_a_call_costs_the_same_however_many_its_turn_has(tmp_path: Path, rules: dict[str, Any]) -> None:
     made = 0
 
-    def count(frame: object, event: str, argument: object) -> None:  # noqa: ARG001
+    def count(frame: object, event: str, argument: object) -> None:
         nonlocal made
         made += event == "call"
 
@@ -236,3 +242,59 @@ async def test_a_call_costs_the_same_however_many_its_turn_has(tmp_path: Path, r
                 sys.setprofile(None)
             costs.append((made - before) / calls)
     assert costs[1] < 1.3 * costs[0]
+
+
+@pytest.mark.parametrize("together", [1, 4])
+async def test_a_session_goes_on_whatever_its_tools_return_and_no_call_is_made_again(
+    tmp_path: Path, together: int
+) -> None:
+    def deep(levels: int, outcome: str = "ok") -> Any:
+        async def act(given: dict[str, Any]) -> Any:
+            return CallResult(outcome, nested(levels))
+
+        return act
+
+    async def odd(given: dict[str, Any]) -> Any:
+        return {"where": tmp_path}
+
+    acts: dict[str, Any] = {"pay": echo, "odd": odd, "other": deep(MAX_DEPTH, "other")}
+    acts |= {f"deep{levels}": deep(levels) for levels in range(MAX_DEPTH - 5, MAX_DEPTH + 3)}
+    source = ScriptedSource(acts=acts)
+    async with opened(source) as app:
+        script = [calling("pay", *acts, "pay"), saying("Done.")]
+        session = await started(app, agent(tmp_path, script, *acts, max_concurrency=together))
+        shown = await resumed(app, session)
+        assert (shown.record.status, len(source.calls)) == ("answered", len(acts) + 2)
+        given = {one.name: one.result for one in results(shown, 2)}
+        failed = {name for name, result in given.items() if result.error}
+        assert failed == {"odd", "other", f"deep{MAX_DEPTH + 1}", f"deep{MAX_DEPTH + 2}"}
+        assert all(as_text(given[name]).startswith("output_invalid: ") for name in failed)
+        assert given[f"deep{MAX_DEPTH}"] == json_result(nested(MAX_DEPTH))
+        stored = await app.stores.sessions.load(session)
+        assert replay(stored.header, stored.events).turns == shown.session.turns
+
+
+async def test_a_fault_of_ours_while_a_call_is_made_is_its_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Broken:
+        async def exec_sync(self, request: CallRequest) -> CallComplete:
+            raise AssertionError
+
+        async def exec_async(self, request: CallRequest) -> CallComplete:
+            raise RuntimeError("secret")
+
+    monkeypatch.setattr(
+        scheduling,
+        "executor_of",
+        lambda held, call: Broken() if call.name == "broken" else executor_of(held, call),  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType, reportUnknownMemberType]
+    )
+    source = ScriptedSource(acts={"pay": echo, "broken": echo})
+    async with opened(source) as app:
+        script = [calling("pay", "broken", "pay"), saying("Done.")]
+        session = await started(app, agent(tmp_path, script, "pay", "broken", max_concurrency=3))
+        assert told(await resumed(app, session)) == [
+            "pay: {}",
+            "broken: internal_error: ops.broken failed inside wf-mcp. It may have had its effect.",
+            "pay: {}",
+        ]
