@@ -206,8 +206,9 @@ def answered(told: RunSummary | SessionSummary) -> RenderableType:
 
 
 def _faults(told: SessionSummary) -> list[RenderableType]:
-    """Say why there is no answer, and what keeps the session from going on."""
-    return [*([] if told.error is None else [_error(told.error)]), *map(diagnostic, told.diagnostics)]
+    """Say why there is no answer, what keeps the session from going on, and what the model will be told then."""
+    queued = [Text.assemble(("the user says next: ", "dim"), as_text(words)) for words in told.queued_prompts]
+    return [*([] if told.error is None else [_error(told.error)]), *map(diagnostic, told.diagnostics), *queued]
 
 
 def _error(found: SessionErrorView) -> Text:

@@ -106,6 +106,12 @@ def test_the_answer_is_shown_whole_and_as_it_is() -> None:
     assert "[bold]x[/bold]" in said
 
 
+def test_what_is_said_to_a_session_that_waits_is_shown() -> None:
+    told = TOLD.model_copy(update={"queued_prompts": ["And be quick."]})
+    assert "the user says next: And be quick." in lines(conversations.summary(told))
+    assert "the user says next: And be quick." in lines(conversations.advanced(told, []))
+
+
 def test_what_went_wrong_is_said() -> None:
     told = TOLD.model_copy(update={"error": SessionErrorView(code="model_unavailable", message="try later")})
     assert "wait for it" in printed(
