@@ -8,7 +8,7 @@ import logging
 
 from wf_artifacts.calls.models import ContinuationKind, Delivery, Waiting
 from wf_artifacts.errors import CallNotFound
-from wf_core.calls.policy import Defer, bare
+from wf_core.calls.policy import Defer, bare, decorators
 from wf_core.calls.results import ToolResult, read_result, result_to_json, text_result
 from wf_core.calls.tracked import TrackedCall
 from wf_core.errors import WrongAnswerKind
@@ -151,7 +151,8 @@ async def find_cached(held: HeldSession) -> None:
     """Answer the deferred calls whose results are in the cache by now."""
     cached = CachedCalls(held.means.cache, held.means.clock)
     for call in open_to_outside(held.session).values():
-        key = key_of(held, call) if call.state == "deferred" else None
+        kept = call.state == "deferred" and decorators(call.policy.disposition)
+        key = key_of(held, call) if kept else None
         result = await cached.find(key)
         if result is not None and call.continuation_token is not None:
             await settle(held, call, call.continuation_token, result, channel="cache")

@@ -1,20 +1,25 @@
 """A session as it is shown: its record, its turns, and the calls that the outside can answer."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Self
 
-from wf_artifacts.calls.models import Continuation, ContinuationKind
+from wf_artifacts.calls.models import Continuation, ContinuationKind, Waiting
 from wf_artifacts.errors import CallNotFound
 from wf_artifacts.sessions.models import SessionRecord
 from wf_core.calls.tracked import CallState, TrackedCall
+from wf_core.errors import StateError
 from wf_core.jsonvalue import JsonValue
 from wf_core.sessions import LlmTurn, Session, Usage
 from wf_mcp.execution.calls.isolated import NO_RUNNER
 from wf_mcp.execution.sessions.mail import open_to_outside
 from wf_mcp.execution.sessions.making import is_isolated, runner_of
 from wf_mcp.execution.sessions.means import SessionMeans
+
+MANY = 8
+"""From so many calls on they are looked at together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +81,29 @@ class SessionView:
 
 async def view(means: SessionMeans, record: SessionRecord, session: Session) -> SessionView:
     """Show a session."""
-    now = means.clock.now()
-    pending: list[PendingCall] = []
-    for token, call in open_to_outside(session).items():
-        try:
-            waiting = await means.continuations.load(token, principal=None, now=now)
-        except CallNotFound:
-            continue  # it was ended while we looked
-        if waiting.state != "open":
-            continue  # it has its answer, which is taken when the session goes on
-        pending.append(_pending(means, session, call, waiting.continuation))
+    calls = open_to_outside(session)
+    kept = await _kept(means, session, calls)
+    pending = [
+        _pending(means, session, call, kept[token].continuation)
+        for token, call in calls.items()
+        # What is missing was ended while we looked; what is not open has its answer, which is taken when it goes on.
+        if token in kept and kept[token].state == "open"
+    ]
     return SessionView(record, session, tuple(pending))
+
+
+async def _kept(means: SessionMeans, session: Session, tokens: Collection[str]) -> dict[str, Waiting]:
+    """Give what is kept of calls that wait: with one look where they are many, and most of the session's."""
+    now = means.clock.now()
+    found: dict[str, Waiting] = {}
+    if len(tokens) >= MANY and 2 * len(tokens) >= len(session.provider_ids):
+        with suppress(StateError):  # of another call, maybe
+            found = {one.token: one for one in await means.continuations.of_session(session.id, now=now)}
+    for token in tokens:
+        if token not in found:
+            with suppress(CallNotFound):
+                found[token] = await means.continuations.load(token, principal=None, now=now)
+    return found
 
 
 def _pending(means: SessionMeans, session: Session, call: TrackedCall, kept: Continuation) -> PendingCall:

@@ -8,8 +8,9 @@ import pytest
 
 from tests.wf_mcp.execution.sessions.workplace import agent, calling, resumed, saying, started
 from tests.wf_mcp.scripted import ScriptedSource, opened
-from wf_artifacts.calls.models import Continuation, ContinuationKind
+from wf_artifacts.calls.models import Continuation, ContinuationKind, Waiting
 from wf_artifacts.stores import open_stores
+from wf_core.errors import StateCorrupt
 from wf_mcp.execution.sessions.views import PendingCall
 
 pytestmark = pytest.mark.anyio
@@ -40,6 +41,38 @@ async def test_what_waits_is_shown_the_same_after_a_restart(tmp_path: Path) -> N
         None,
         60,
     ]
+
+
+async def test_many_calls_are_looked_at_together_and_those_that_cannot_be_found_so_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[str] = []
+    async with opened(ScriptedSource()) as app:
+        session = await started(app, agent(tmp_path, [calling(*["echo"] * 20)], "echo", rules=RULES))
+        before = (await resumed(app, session)).pending
+        continuations = app.stores.continuations
+        load, of_session = continuations.load, continuations.of_session
+
+        async def one(token: str, **named: Any) -> Waiting:
+            looks.append(token)
+            return await load(token, **named)
+
+        async def all_but_one(session_id: str, **named: Any) -> list[Waiting]:
+            looks.append(session_id)
+            return [found for found in await of_session(session_id, **named) if found.token != before[3].token]
+
+        async def damaged(session_id: str, **_: Any) -> list[Waiting]:
+            raise StateCorrupt(session_id)
+
+        monkeypatch.setattr(continuations, "load", one)
+        assert (await app.sessions.view(session)).pending == before
+        assert looks == []
+        monkeypatch.setattr(continuations, "of_session", all_but_one)
+        assert (await app.sessions.view(session)).pending == before
+        assert looks == [session, before[3].token]
+        monkeypatch.setattr(continuations, "of_session", damaged)
+        assert (await app.sessions.view(session)).pending == before
+        assert looks[2:] == [call.token for call in before]
 
 
 async def test_what_the_model_cost_is_summed_up(tmp_path: Path) -> None:
