@@ -136,6 +136,11 @@ def shorten(value: JsonValue, limit: int) -> JsonValue:
     return short if size(short) <= limit else _marker(value, encoded)
 
 
+def storable(text: str) -> str:
+    """Give a text from outside as it can be stored: what is no character of a text (a lone surrogate) becomes `?`."""
+    return text if text.isascii() else text.encode(errors="replace").decode()
+
+
 def place(where: str, steps: Iterable[str | int]) -> str:
     """Name a place inside a value: `place("state", ["items", 3, "when"])` is `state.items[3].when`."""
     for step in steps:

@@ -11,8 +11,7 @@ from enum import IntEnum
 from typing import Any, Final
 
 from wf_core.errors import WfError
-from wf_core.jsonvalue import JsonValue
-from wf_core.sessions.storable import storable
+from wf_core.jsonvalue import JsonValue, storable
 
 INTERNAL_ERROR = "internal_error"
 

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from wf_core.codec.fields import Fields, corrupt
 from wf_core.errors import NotJson
-from wf_core.jsonvalue import dumps, loads
-from wf_core.runtime.faults import storable, storable_failure
+from wf_core.jsonvalue import dumps, loads, storable
+from wf_core.runtime.faults import storable_failure
 from wf_core.runtime.inputs import (
     Cancel,
     Complete,

@@ -8,11 +8,11 @@ list; whoever advances a run owns its state. A transition that raises has change
 from datetime import datetime
 
 from wf_core.errors import InvalidInput, NotJson, StepFailed
-from wf_core.jsonvalue import JsonValue, check
+from wf_core.jsonvalue import JsonValue, check, storable
 from wf_core.runtime import flow, interrupts, nodes
 from wf_core.runtime.calls import in_flight
 from wf_core.runtime.dispatch import visit
-from wf_core.runtime.faults import fault, storable
+from wf_core.runtime.faults import fault
 from wf_core.runtime.linking import link
 from wf_core.runtime.program import InterruptCode, Program
 from wf_core.runtime.settling import expire_due

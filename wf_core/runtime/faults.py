@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from wf_core.errors import NotJson, StepFailed
-from wf_core.jsonvalue import JsonValue
+from wf_core.jsonvalue import JsonValue, storable
 from wf_core.jsonvalue import check as check_json
 from wf_core.runtime.work import CallFailure
 from wf_core.schemas import Check
@@ -50,8 +50,3 @@ def storable_failure(failure: CallFailure) -> CallFailure:
     except NotJson as bad:
         details: dict[str, JsonValue] = {"refused": str(bad)}
     return CallFailure(storable(failure.code), storable(failure.message), failure.executed, details)
-
-
-def storable(text: str) -> str:
-    """Give a text from outside as it can be stored: what is no character of a text (a lone surrogate) becomes `?`."""
-    return text if text.isascii() else text.encode(errors="replace").decode()

@@ -7,10 +7,11 @@ for becomes a notice.
 from collections.abc import Sequence
 
 from wf_core.calls.results import ToolResult
+from wf_core.jsonvalue import storable
 from wf_core.sessions.events import Begun, Completed, Deferred, Doubted, Expired, Released
 from wf_core.sessions.journal import record
 from wf_core.sessions.models import Session
-from wf_core.sessions.storable import require_result, storable
+from wf_core.sessions.storable import require_result
 from wf_core.sessions.tokens import token_of
 
 

@@ -1,12 +1,7 @@
-"""What comes into a session from outside, as it can be stored."""
+"""What the outside gives as the result of a call, as it can be stored."""
 
 from wf_core.calls.results import ToolResult, check_result
 from wf_core.errors import InvalidResult, NotJson
-
-
-def storable(text: str) -> str:
-    """Give a text as it can be stored: what is no character of a text (a lone surrogate) becomes `?`."""
-    return text if text.isascii() else text.encode(errors="replace").decode()
 
 
 def require_result(result: ToolResult) -> None:

@@ -22,7 +22,7 @@ from wf_core.calls.policy import (
 from wf_core.calls.policy_data import AT_ONCE, PolicyConfig, apply_policy, read_policy
 from wf_core.errors import InvalidSchema, NotJson
 from wf_core.ids import close_matches
-from wf_core.jsonvalue import JsonSchema, JsonValue, check, dumps, kind_of, loads, quote
+from wf_core.jsonvalue import JsonSchema, JsonValue, check, dumps, kind_of, loads, quote, storable
 from wf_core.schemas import Check, compile_schema
 from wf_core.sessions.applying import require_askable
 from wf_core.sessions.context import context_of
@@ -38,7 +38,6 @@ from wf_core.sessions.models import (
     Usage,
     UserTurn,
 )
-from wf_core.sessions.storable import storable
 
 NO_USAGE = Usage()
 

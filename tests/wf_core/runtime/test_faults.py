@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from wf_core.errors import StepFailed
-from wf_core.jsonvalue import MAX_DEPTH
-from wf_core.runtime.faults import fault, refuse_deep, storable, storable_failure
+from wf_core.jsonvalue import MAX_DEPTH, storable
+from wf_core.runtime.faults import fault, refuse_deep, storable_failure
 from wf_core.runtime.work import CallFailure
 from wf_core.schemas import compile_schema
 

@@ -14,7 +14,7 @@ from wf_core.calls.results import (
 )
 from wf_core.errors import NotJson
 from wf_core.jsonvalue import JsonValue
-from wf_core.sessions.storable import storable as storable_text
+from wf_core.jsonvalue import storable as storable_text
 from wf_mcp.execution.calls.protocol import CallComplete
 from wf_mcp.sources.protocol import CallFailed, CallResult
 

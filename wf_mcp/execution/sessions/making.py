@@ -6,8 +6,8 @@ from wf_artifacts.calls.models import Continuation, ContinuationKind
 from wf_core.calls.policy import Disposition, RunAsync, RunIsolated, RunSync, ToolCall, bare
 from wf_core.calls.policy_data import context_to_json, disposition_to_json
 from wf_core.calls.tracked import TrackedCall
+from wf_core.jsonvalue import storable
 from wf_core.sessions import Session, ToolDefinition, context_of, token_of
-from wf_core.sessions.storable import storable
 from wf_mcp.execution.calls.caching import cache_key_of
 from wf_mcp.execution.calls.durable import durable_executor
 from wf_mcp.execution.calls.protocol import CallExecutor, CallRequest, CallYield, Target
