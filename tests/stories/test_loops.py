@@ -164,13 +164,15 @@ async def test_two_hundred_questions_are_open_at_once_and_stay_what_they_are(tmp
         flow = each("asking", "ask", ask=in_passing())
         asked = await server.run(await server.deploy(flow), items=list(range(200)))
         run_id = asked["run_id"]
-        assert await listed(server, run_id) == [f"int_{number}" for number in range(1, 201)]
+        everything = [f"int_{number}" for number in range(1, 201)]
+        assert await listed(server, run_id) == everything
         server.kill()
     async with workplace.server() as server:
         answered = await server.call("resume_run", run_id=run_id, interrupt_id="int_117")
-        left = [interrupt for interrupt in asked["interrupts"] if interrupt["id"] != "int_117"]
-        assert answered["interrupts"] == left
-        assert await listed(server, run_id) == [interrupt["id"] for interrupt in left]
+        # An answer names as many as a model can read.
+        assert [one["id"] for one in asked["interrupts"]] == everything[:100]
+        assert answered["interrupts"] == asked["interrupts"]
+        assert await listed(server, run_id) == [one for one in everything if one != "int_117"]
 
 
 def in_passing() -> dict[str, Any]:

@@ -17,6 +17,9 @@ A = TypeVar("A", bound=BaseModel)
 MOST_BYTES: Final = 32_000
 """Compact JSON of an answer: about 10,000 tokens."""
 
+_HUGE: Final = 1_000_000
+"""Bytes from which on lists are cut further at once: to try one length after another would hold up a server."""
+
 _ROOM: Final = 1_000
 """Bytes for the diagnostic that says what is left out."""
 
@@ -47,14 +50,17 @@ _ROWS: Final = ("runs", "sessions", "pending")
 
 def bounded(body: dict[str, Any]) -> dict[str, Any]:
     """Give an answer as short as a model can read it: as it is, where it is short enough."""
-    if jsonvalue.size(body) <= MOST_BYTES:
+    size, short = jsonvalue.size(body), body
+    if size <= MOST_BYTES:
         return body
-    short = body
     for limit in _LIMITS:
         short = _shortened(body, limit)
-        if jsonvalue.size(short) <= MOST_BYTES:
+        size = jsonvalue.size(short)
+        if size <= MOST_BYTES:
             return short
-    for number in _NUMBERS:
+        if size > _HUGE:
+            break
+    for number in _NUMBERS if size <= _HUGE else _NUMBERS[1:]:
         fewer = _fewer(body, number)
         for limit in _LIMITS:
             short = _shortened(fewer, limit)

@@ -121,7 +121,8 @@ def test_a_writer_sees_what_others_committed_whatever_the_server_does_by_default
         assert transaction.rows("deployment_ids") == []
         database.change("put_deployment", {"deployment_id": "a", "document": b"{}"})
         assert transaction.rows("deployment_ids") == [("a",)]
-    strict.close()
+    for opened in (database, strict):
+        opened.close()
 
 
 def test_a_statement_may_be_run_again_and_again(database: Database) -> None:

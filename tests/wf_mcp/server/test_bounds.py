@@ -113,11 +113,11 @@ def session(**fields: Any) -> SessionDetail:
 
 
 def test_a_session_is_bounded_with_its_calls_its_words_and_its_turns() -> None:
-    asked = [{"name": "pay", "arguments": {"what": "z" * 100}, "id": f"call_{number}"} for number in range(900)]
-    given = [{"call_id": f"t2.{number}", "name": "pay", "result": {"content": "y" * 100}} for number in range(900)]
+    asked = [{"name": "pay", "arguments": {"what": "z" * 100}, "id": f"call_{number}"} for number in range(300)]
+    given = [{"call_id": f"t2.{number}", "name": "pay", "result": {"content": "y" * 100}} for number in range(300)]
     turns = [
         TurnView(id=f"t{number}", by="model", text="x" * 900, calls=asked, results=given, notices=given)
-        for number in range(100)
+        for number in range(20)
     ]
     prompts = ["w" * 4000] * 50
     told = bounded(
@@ -126,9 +126,9 @@ def test_a_session_is_bounded_with_its_calls_its_words_and_its_turns() -> None:
         ).model_dump(mode="json")
     )
     assert size(told) <= MOST_BYTES
-    assert (told["conversation"][-1]["id"], told["pending_calls"][0]["token"]) == ("t99", f"call_{0:026d}")
+    assert (told["conversation"][-1]["id"], told["pending_calls"][0]["token"]) == ("t19", f"call_{0:026d}")
     assert SessionDetail.model_validate(told).queued_prompts
-    assert f"`conversation` has the last {len(told['conversation'])} of 100" in told["diagnostics"][0]["message"]
+    assert f"`conversation` has the last {len(told['conversation'])} of 20" in told["diagnostics"][0]["message"]
     assert 'list_pending(session_id="ses_1")' in told["diagnostics"][0]["hint"]
     assert "wf session show ses_1 --json" in told["diagnostics"][0]["hint"]
 

@@ -100,4 +100,4 @@ def test_what_a_server_offers_by_default_costs_a_host_little() -> None:
     assert len(default) <= 25
     assert size(default) < 25_000
     assert len(TOOLS) == len(default) + 7
-    assert size(TOOLS) < 33_000
+    assert size(TOOLS) < 34_000
