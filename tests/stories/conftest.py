@@ -2,19 +2,26 @@
 
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from tests.stories import upstreams
 from tests.stories.desk import Answer, Desk
-from tests.stories.workplace import Era, Workplace, serving
+from tests.stories.workplace import Workplace, serving
+
+ERAS: Final = ("2025-11-25", "2026-07-28")
 
 
-@pytest.fixture(params=["2025-11-25", "2026-07-28"])
-def era(request: pytest.FixtureRequest) -> Era:
-    """Tell a story once in each protocol era."""
-    return request.param
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Tell a story in one protocol era, which its name decides, and with `--hypothesis-profile=thorough` in each.
+
+    What the eras do otherwise than each other has tests of its own, beside the server.
+    """
+    if "era" in metafunc.fixturenames:
+        thorough = metafunc.config.getoption("--hypothesis-profile") == "thorough"
+        one = ERAS[len(metafunc.function.__name__) % 2]
+        metafunc.parametrize("era", ERAS if thorough else (one,))
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ from wf_core.ids import ArtifactId, RunId
 RACERS = 8
 ROUNDS = 5
 STOPS = 25
-BIRTHS = 200
+BIRTHS = 50
 MOST_CHANGES_APART = 5
 """How many more changes one creation makes than another: the first key of a kind makes a folder."""
 HELD: list[Claim | SessionClaim] = []

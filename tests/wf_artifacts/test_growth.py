@@ -173,10 +173,10 @@ async def test_of_a_long_trace_little_is_read(
 
 
 @pytest.mark.parametrize("url", ["file://{home}", "sqlite:///{home}/wf.db"], ids=["file", "sqlite"])
-async def test_1600_runs_are_begun_by_processes_at_once(memory_folder: Path, url: str) -> None:
+async def test_runs_are_begun_by_processes_at_once(memory_folder: Path, url: str) -> None:
     address = url.format(home=memory_folder / "home")
     assert children("births", address) == [[BIRTHS] * RACERS]
     async with open_stores(address) as stores:
         page = await stores.runs.list_runs(principal="local", limit=2 * BIRTHS * RACERS)
-        assert len(page.items) == BIRTHS * RACERS == 1600
+        assert len(page.items) == BIRTHS * RACERS
         assert [finding async for finding in stores.examine()] == []

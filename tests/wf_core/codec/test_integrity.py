@@ -174,7 +174,7 @@ def test_whatever_number_or_name_is_changed_the_run_is_refused_or_goes_on() -> N
     for place, found in places(golden()["body"]):
         others: list[Any] = []
         if type(found) is int:
-            others = list(range(12))
+            others = [0, 1, 2, 3, 5, 8, 11]
         elif isinstance(found, str):
             others = ["each", "ask", "call", "child", "twice", "asked", "nowhere"]
         for other in others:
