@@ -107,17 +107,15 @@ def replace_file(path: Path, data: bytes) -> None:
     made = temporary(path)
     try:
         write_file(made, data)
-        with step("rename", path.name):
-            made.replace(path)
+        put_in_place(path)
     except BaseException:
         with suppress(OSError):
             made.unlink()
         raise
-    sync_folder(path.parent)
 
 
 def put_in_place(path: Path) -> None:
-    """Give a file the content that was written under its temporary name, as `replace_file` does."""
+    """Give a file the content that was written under its temporary name: readers see the old or the new."""
     with step("rename", path.name):
         temporary(path).replace(path)
     sync_folder(path.parent)

@@ -32,7 +32,7 @@ from wf_mcp.operations.models import (
     RunSummary,
 )
 from wf_mcp.operations.recovery import go_on
-from wf_mcp.operations.stored import is_stored
+from wf_mcp.operations.stored import is_stored, naming
 
 
 async def run_deployment(
@@ -231,10 +231,9 @@ async def waited(
     with is_stored("run", handle.run_id):
         left, stopped = None, None
         try:
-            with is_stored("run", handle.run_id):
-                stopped = await app.runs.wait(handle, seconds=seconds, progress=progress)
+            stopped = await app.runs.wait(handle, seconds=seconds, progress=progress)
         except StoreUnavailable as error:
-            left = error
+            left = naming(error, "run", handle.run_id)
         if stopped is None:
             return await summaries.summarize(app, await _load(app, handle.run_id, caller), left=left)
         return await summaries.summarize(app, stopped.record, environment=stopped.environment)

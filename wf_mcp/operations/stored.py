@@ -2,12 +2,14 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Literal
+from typing import Literal, TypeVar
 
 from wf_artifacts.errors import StoreUnavailable
+from wf_core.errors import WfError
 from wf_mcp.execution.owned import ShuttingDown
 
 Kind = Literal["run", "session"]
+E = TypeVar("E", bound=WfError)
 
 
 @contextmanager
@@ -20,9 +22,15 @@ def is_stored(kind: Kind, name: str) -> Generator[None]:
     try:
         yield
     except (StoreUnavailable, ShuttingDown) as error:
-        error.details[f"{kind}_id"] = name
-        error.hint = (
-            f"The {kind} {name} is stored and goes on by itself once it can: look at it with inspect_{kind} then, and "
-            "do not begin it again."
-        )
+        naming(error, kind, name)
         raise
+
+
+def naming(error: E, kind: Kind, name: str) -> E:
+    """Let an error name what is stored, and say that it goes on by itself; give the error."""
+    error.details[f"{kind}_id"] = name
+    error.hint = (
+        f"The {kind} {name} is stored and goes on by itself once it can: look at it with inspect_{kind} then, and "
+        "do not begin it again."
+    )
+    return error
