@@ -5,13 +5,14 @@ A session that has its answer may go on all the same, where its user says more: 
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from wf_artifacts.errors import SessionBusy, SessionNotFound
 from wf_artifacts.sessions.models import SessionRecord, SessionStatus
 from wf_artifacts.sessions.rules import ENDED, SESSIONS
 from wf_artifacts.sessions.store import SessionStore
-from wf_artifacts.storage.pages import cursor_after
+from wf_artifacts.storage.pages import cursor_after, every
 from wf_core.ids import session_id
 
 _PAGE: Final = 100
@@ -40,14 +41,11 @@ async def prune(
     # Ids begin with the time of creation, so a session that begins later is not even looked at.
     begun_before = cursor_after(SESSIONS, session_id(before, 0))
     for status in sorted(statuses):
-        cursor: str | None = begun_before
-        while cursor is not None:
-            page = await sessions.list_sessions(principal=principal, status=status, cursor=cursor, limit=_PAGE)
-            for record in page.items:
-                has_ended = record.updated_at < before and not record.pending
-                if has_ended and not await is_wanted(record) and await _delete(sessions, record, dry_run=dry_run):
-                    yield record
-            cursor = page.next_cursor
+        pages = partial(sessions.list_sessions, principal=principal, status=status)
+        async for record in every(pages, cursor=begun_before, limit=_PAGE):
+            has_ended = record.updated_at < before and not record.pending
+            if has_ended and not await is_wanted(record) and await _delete(sessions, record, dry_run=dry_run):
+                yield record
 
 
 async def _delete(sessions: SessionStore, record: SessionRecord, *, dry_run: bool) -> bool:

@@ -6,9 +6,9 @@ an item that was there all along.
 
 import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from wf_artifacts.errors import InvalidCursor
 from wf_core.errors import StateError
@@ -35,6 +35,23 @@ class Page(Generic[T]):
     """Where the next page begins. None on the last page."""
     damaged: tuple[Damaged, ...] = ()
     """Records of this part of the list that cannot be read; they do not count against the limit."""
+
+
+class Pages(Protocol[T]):
+    """A list, a page at a time. None begins it."""
+
+    def __call__(self, *, cursor: str | None, limit: int) -> Awaitable[Page[T]]: ...
+
+
+async def every(pages: Pages[T], *, cursor: str | None = None, limit: int = 100) -> AsyncGenerator[T]:
+    """Give every item of a list, from a cursor on. What is damaged is left out."""
+    while True:
+        page = await pages(cursor=cursor, limit=limit)
+        for item in page.items:
+            yield item
+        cursor = page.next_cursor
+        if cursor is None:
+            return
 
 
 def cursor_after(kind: str, identifier: str) -> str:

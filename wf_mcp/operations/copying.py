@@ -8,7 +8,8 @@ move on meanwhile, and everything is read back from the target and compared.
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final, Protocol, TypeVar, cast
+from functools import partial
+from typing import Any, Final, TypeVar, cast
 
 from anyio import to_thread
 
@@ -18,7 +19,7 @@ from wf_artifacts.errors import NotFound
 from wf_artifacts.runs.models import JournalRecord, RunRecord
 from wf_artifacts.runs.store import Claim
 from wf_artifacts.sessions.models import SessionRecord
-from wf_artifacts.storage.pages import Page
+from wf_artifacts.storage.pages import Pages
 from wf_artifacts.storage.unfinished import Target
 from wf_artifacts.stores import Stores, may_be_there, open_stores
 from wf_core import jsonvalue
@@ -84,10 +85,6 @@ async def copy_store(source: str, target: str, *, progress: Progress | None = No
         return copied
 
 
-class _Lister(Protocol[T]):
-    def __call__(self, *, cursor: str | None, limit: int) -> Awaitable[Page[T]]: ...
-
-
 class _Copying:
     """One copy under way."""
 
@@ -106,8 +103,8 @@ class _Copying:
         return CopiedStore(
             artifacts=artifacts,
             deployments=await self._each(self._origin.catalog.list_deployments, self._deployment),
-            runs=await self._each(self._runs, self._run),
-            sessions=await self._each(self._sessions, self._session),
+            runs=await self._each(partial(self._origin.runs.list_runs, principal=None), self._run),
+            sessions=await self._each(partial(self._origin.sessions.list_sessions, principal=None), self._session),
             calls=await self._each(self._origin.continuations.list_all, self._call),
             cached_results=await self._each(self._origin.cache.list_all, self._cached_result),
             left_out=self._left_out,
@@ -134,9 +131,6 @@ class _Copying:
         await self._copy.catalog.save_deployment(deployment, replace=False)
         stored = await self._copy.catalog.load_deployment(deployment.deployment_id)
         _require_same(deployment, stored, deployment.deployment_id)
-
-    def _runs(self, *, cursor: str | None, limit: int) -> Awaitable[Page[RunRecord]]:
-        return self._origin.runs.list_runs(principal=None, cursor=cursor, limit=limit)
 
     async def _run(self, listed: RunRecord) -> None:
         run_id, origin, copy = listed.run_id, self._origin.runs, self._copy.runs
@@ -170,9 +164,6 @@ class _Copying:
             moved = record.model_copy(update={"trace_count": end})
             await self._copy.runs.commit(claim, moved, trace=[jsonvalue.dumps(entry) for entry in entries])
 
-    def _sessions(self, *, cursor: str | None, limit: int) -> Awaitable[Page[SessionRecord]]:
-        return self._origin.sessions.list_sessions(principal=None, cursor=cursor, limit=limit)
-
     async def _session(self, listed: SessionRecord) -> None:
         session_id = listed.session_id
         async with await self._origin.sessions.claim(session_id):
@@ -189,11 +180,11 @@ class _Copying:
         await self._copy.cache.put(entry.key, entry.result, now=entry.created_at)
         _require_same(entry.result, await self._copy.cache.get(entry.key), entry.key)
 
-    async def _each(self, page: _Lister[T], copy: Callable[[T], Awaitable[None]]) -> int:
+    async def _each(self, pages: Pages[T], copy: Callable[[T], Awaitable[None]]) -> int:
         """Copy every item of a list, and count them. What cannot be read, or lacks what it needs, is left out."""
         count, cursor = 0, None
         while True:
-            found = await page(cursor=cursor, limit=_PAGE)
+            found = await pages(cursor=cursor, limit=_PAGE)
             self._left_out += [unusable(damaged.error) for damaged in found.damaged]
             for item in found.items:
                 try:

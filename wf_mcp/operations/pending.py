@@ -4,19 +4,21 @@ import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import anyio
 
 from wf_artifacts.errors import InvalidCursor
 from wf_artifacts.runs.models import RunRecord
+from wf_artifacts.storage.pages import every
 from wf_core.ids import RunId
 from wf_mcp.app import App
 from wf_mcp.errors import InvalidArgument
 from wf_mcp.operations import session_pending, summaries
 from wf_mcp.operations.callees import LOOKING_SECONDS, look
 from wf_mcp.operations.caller import LOCAL_MODEL, Caller
-from wf_mcp.operations.checks import MOST_ROWS, check_limit
+from wf_mcp.operations.checks import check_limit
 from wf_mcp.operations.cursors import bind, release
 from wf_mcp.operations.models import PendingItem, PendingList
 from wf_mcp.operations.session_summaries import answer_action
@@ -155,16 +157,8 @@ async def _page(
 
 async def _running(app: App, caller: Caller) -> list[RunRecord]:
     """Give the runs that wait for somebody although they have not stopped. Nobody has many runs under way."""
-    found: list[RunRecord] = []
-    cursor: str | None = None
-    while True:
-        page = await app.stores.runs.list_runs(
-            principal=caller.principal, status="running", cursor=cursor, limit=MOST_ROWS
-        )
-        found += [record for record in page.items if record.interrupts or record.pending_calls]
-        cursor = page.next_cursor
-        if cursor is None:
-            return found
+    pages = partial(app.stores.runs.list_runs, principal=caller.principal, status="running")
+    return [record async for record in every(pages) if record.interrupts or record.pending_calls]
 
 
 def _merged(stopped: list[RunRecord], running: list[RunRecord], following: str | None) -> list[RunRecord]:

@@ -4,12 +4,12 @@ from collections.abc import AsyncIterator
 
 from wf_artifacts.catalog.models import Deployment
 from wf_artifacts.errors import ArtifactNotFound
+from wf_artifacts.storage.pages import every
 from wf_core.errors import StateError, WfError
 from wf_mcp.app import App
 from wf_mcp.config.agents import configured_file, find_agent
 from wf_mcp.execution import pins
 from wf_mcp.execution.agents import pin_agent
-from wf_mcp.operations.checks import MOST_ROWS
 from wf_mcp.operations.models import Answer, Diagnostic
 from wf_mcp.operations.summaries import diagnose, unusable
 
@@ -31,7 +31,7 @@ async def refusals(app: App) -> AsyncIterator[Refusal]:
     Raises:
         StoreUnavailable: the deployments cannot be listed.
     """
-    async for deployment in _deployments(app):
+    async for deployment in every(app.stores.catalog.list_deployments):
         found = await _of_deployment(app, deployment)
         if found:
             yield Refusal(name=f"deployment {deployment.deployment_id}", diagnostics=found)
@@ -39,17 +39,6 @@ async def refusals(app: App) -> AsyncIterator[Refusal]:
         found = await _of_agent(app, slug)
         if found:
             yield Refusal(name=f"agent {slug}", diagnostics=found)
-
-
-async def _deployments(app: App) -> AsyncIterator[Deployment]:
-    cursor: str | None = None
-    while True:
-        page = await app.stores.catalog.list_deployments(cursor=cursor, limit=MOST_ROWS)
-        for deployment in page.items:
-            yield deployment
-        cursor = page.next_cursor
-        if cursor is None:
-            return
 
 
 async def _of_deployment(app: App, deployment: Deployment) -> list[Diagnostic]:

@@ -2,16 +2,17 @@
 
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from functools import partial
 from typing import Literal
 
 from wf_artifacts.errors import SessionNotFound
 from wf_artifacts.storage.findings import Finding
+from wf_artifacts.storage.pages import every
 from wf_core.codec.sessions import replay
 from wf_core.errors import FormatTooNew, StateError
 from wf_core.ids import SessionId
 from wf_mcp.app import App
 from wf_mcp.execution.live import Progress
-from wf_mcp.operations.checks import MOST_ROWS
 from wf_mcp.operations.models import Answer
 
 
@@ -60,19 +61,13 @@ async def _unplayable(app: App) -> AsyncIterator[StoreFinding]:
 
     A store does not look into events. Nothing is repaired: what is left of the conversation is in them.
     """
-    cursor: str | None = None
-    while True:
-        page = await app.stores.sessions.list_sessions(principal=None, cursor=cursor, limit=MOST_ROWS)
-        for record in page.items:
-            with suppress(SessionNotFound):
-                error = await _fault_of(app, record.session_id)
-                if error is not None:
-                    document = f"sessions/{record.session_id}"
-                    kind = "newer" if isinstance(error, FormatTooNew) else "damaged"
-                    yield StoreFinding(document=document, kind=kind, problem=error.message, repair=None)
-        cursor = page.next_cursor
-        if cursor is None:
-            return
+    async for record in every(partial(app.stores.sessions.list_sessions, principal=None)):
+        with suppress(SessionNotFound):
+            error = await _fault_of(app, record.session_id)
+            if error is not None:
+                document = f"sessions/{record.session_id}"
+                kind = "newer" if isinstance(error, FormatTooNew) else "damaged"
+                yield StoreFinding(document=document, kind=kind, problem=error.message, repair=None)
 
 
 async def _fault_of(app: App, session_id: SessionId) -> StateError | None:

@@ -3,7 +3,7 @@
 import pytest
 
 from wf_artifacts.errors import InvalidCursor
-from wf_artifacts.storage.pages import ascending, collect, cursor_after, descending, read_cursor
+from wf_artifacts.storage.pages import Page, ascending, collect, cursor_after, descending, every, read_cursor
 from wf_core.errors import StateCorrupt
 
 
@@ -76,3 +76,12 @@ def test_what_is_damaged_behind_a_full_page_is_on_the_next() -> None:
     assert (first.items, first.damaged) == (("a", "b"), ())
     rest = collect("runs", ascending("runs", "abc", first.next_cursor), read, 2)
     assert (rest.items, [damaged.identifier for damaged in rest.damaged], rest.next_cursor) == ((), ["c"], None)
+
+
+@pytest.mark.anyio
+async def test_every_item_of_a_list_is_given_from_a_cursor_on() -> None:
+    async def pages(*, cursor: str | None, limit: int) -> Page[str]:
+        return collect("runs", ascending("runs", "abcde", cursor), str.upper, limit)
+
+    assert [item async for item in every(pages, limit=2)] == ["A", "B", "C", "D", "E"]
+    assert [item async for item in every(pages, cursor=cursor_after("runs", "c"), limit=2)] == ["D", "E"]

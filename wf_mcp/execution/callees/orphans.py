@@ -5,18 +5,18 @@ A caller that is being advanced is left alone with its callees: what it waits fo
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
+from functools import partial
 
 from wf_artifacts.errors import RunNotFound, SessionNotFound
 from wf_artifacts.runs.models import RunRecord
 from wf_artifacts.sessions.models import SessionRecord
+from wf_artifacts.storage.pages import every
 from wf_artifacts.stores import Stores
 from wf_core.calls.capability import idempotency_key
 from wf_core.codec.sessions import load_header
 from wf_core.ids import RunId, SessionId, derived_session_id, is_session_id
 from wf_core.state import FINAL
 from wf_mcp.execution.callees.family import WORKFLOWS, caller_of
-
-PAGE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +48,16 @@ async def under_way(stores: Stores) -> AsyncGenerator[Called]:
 
     A session whose model did not answer waits for nobody, and is not among them.
     """
-    async for session in _sessions(stores):
-        if session.parent is not None and not (session.status == "ready" and session.error):
-            yield Called(session, session.parent.id)
-    async for run in _runs(stores):
-        caller = caller_of(run.idempotency_key)
-        if caller is not None:
-            yield Called(run, caller[0])
+    for session_status in ("running", "waiting", "ready"):
+        sessions = partial(stores.sessions.list_sessions, principal=None, status=session_status)
+        async for session in every(sessions):
+            if session.parent is not None and not (session.status == "ready" and session.error):
+                yield Called(session, session.parent.id)
+    for run_status in ("running", "interrupted"):
+        async for run in every(partial(stores.runs.list_runs, principal=None, status=run_status)):
+            caller = caller_of(run.idempotency_key)
+            if caller is not None:
+                yield Called(run, caller[0])
 
 
 async def why_unwanted(stores: Stores, called: Called) -> str | None:
@@ -73,30 +76,6 @@ async def why_unwanted(stores: Stores, called: Called) -> str | None:
     elif any(derived_session_id(called.caller, key, record.created_at) == record.session_id for key in caller.keys):
         return None
     return f"The {caller.what} {called.caller}, which called this, {caller.stands}."
-
-
-async def _sessions(stores: Stores) -> AsyncGenerator[SessionRecord]:
-    for status in ("running", "waiting", "ready"):
-        cursor = None
-        while True:
-            page = await stores.sessions.list_sessions(principal=None, status=status, cursor=cursor, limit=PAGE)
-            for session in page.items:
-                yield session
-            cursor = page.next_cursor
-            if cursor is None:
-                break
-
-
-async def _runs(stores: Stores) -> AsyncGenerator[RunRecord]:
-    for status in ("running", "interrupted"):
-        cursor = None
-        while True:
-            page = await stores.runs.list_runs(principal=None, status=status, cursor=cursor, limit=PAGE)
-            for run in page.items:
-                yield run
-            cursor = page.next_cursor
-            if cursor is None:
-                break
 
 
 async def _caller(stores: Stores, owner: str) -> _Caller:

@@ -12,6 +12,7 @@ from wf_artifacts.catalog.models import Deployment
 from wf_artifacts.errors import DeploymentNotFound, RunBusy, RunNotFound
 from wf_artifacts.runs.models import RunRecord
 from wf_artifacts.sources.models import Capability, contract_digest
+from wf_artifacts.storage.pages import every
 from wf_artifacts.stores import Stores
 from wf_core.calls.capability import CallContext
 from wf_core.calls.contract import ERROR_OUTCOME, Contract, Hints
@@ -32,8 +33,6 @@ from wf_mcp.sources.protocol import (
     SourceUnavailable,
 )
 from wf_mcp.sources.registry import SourceRegistry
-
-PAGE = 100
 
 _OUTPUT: dict[str, Any] = {
     "type": "object",
@@ -56,17 +55,12 @@ class WorkflowsSource:
 
     async def capabilities(self) -> Mapping[str, Capability]:
         offered: dict[str, Capability] = {}
-        cursor: str | None = None
-        while True:
-            try:
-                page = await self._stores.catalog.list_deployments(cursor=cursor, limit=PAGE)
-                for deployment in page.items:
-                    offered[deployment.deployment_id] = await self._capability(deployment)
-            except WfError as error:
-                raise SourceUnavailable(WORKFLOWS, error.message, hint=error.hint) from error
-            cursor = page.next_cursor
-            if cursor is None:
-                return offered
+        try:
+            async for deployment in every(self._stores.catalog.list_deployments):
+                offered[deployment.deployment_id] = await self._capability(deployment)
+        except WfError as error:
+            raise SourceUnavailable(WORKFLOWS, error.message, hint=error.hint) from error
+        return offered
 
     async def call(self, capability: str, input: Mapping[str, JsonValue], context: CallContext) -> CallResult:
         try:

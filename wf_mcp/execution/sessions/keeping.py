@@ -11,6 +11,7 @@ from typing import NoReturn
 import anyio
 
 from wf_artifacts.errors import SessionBusy
+from wf_artifacts.storage.pages import every
 from wf_core.errors import WfError
 from wf_core.ids import SessionId
 from wf_mcp.execution.abandoned import Attempts, take_over_each
@@ -36,8 +37,6 @@ SHARE = 10
 
 MOST_ATTEMPTS = 4
 """How often one server tries to go on with one abandoned session unasked. Resuming it tries again."""
-
-PAGE = 100
 
 
 async def keep_going(driver: SessionDriver) -> NoReturn:
@@ -88,17 +87,8 @@ async def look_around(driver: SessionDriver, *, thorough: bool = True) -> None:
         StoreUnavailable: they cannot be looked for.
     """
     known = set(driver.going.waiting)
-    found: dict[SessionId, tuple[str, ...]] = {}
-    cursor = None
-    while True:
-        status = None if thorough else "waiting"
-        page = await driver.means.sessions.list_sessions(principal=None, status=status, cursor=cursor, limit=PAGE)
-        for record in page.items:
-            if waits(record):
-                found[record.session_id] = tokens_of(record)
-        cursor = page.next_cursor
-        if cursor is None:
-            break
+    pages = partial(driver.means.sessions.list_sessions, principal=None, status=None if thorough else "waiting")
+    found = {record.session_id: tokens_of(record) async for record in every(pages) if waits(record)}
     waiting = driver.going.waiting
     for session_id in known - found.keys() if thorough else ():
         waiting.pop(session_id, None)
