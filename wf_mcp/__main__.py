@@ -11,7 +11,7 @@ from wf_core.errors import WfError
 from wf_core.ids import close_matches
 from wf_mcp.config import Redactor
 from wf_mcp.config.streams import redact_streams
-from wf_mcp.errors import InvalidArgument, meaning
+from wf_mcp.errors import InvalidArgument, first_error, meaning
 from wf_mcp.server.build import build_server
 from wf_mcp.server.toolsets import TOOLSETS, Toolset
 from wf_mcp.server.transport import Address, read_address, serve_http, serve_stdio
@@ -30,7 +30,7 @@ def main(arguments: list[str] | None = None) -> None:
         else:
             serve_http(server, options.http)
     except* WfError as group:
-        error = _first(group)
+        error = first_error(group)
         sys.stderr.write(f"wf-mcp: {error} ({error.code})\n")
         sys.exit(meaning(error.code).exit_status)
     except* KeyboardInterrupt:
@@ -42,11 +42,6 @@ def _have_stderr() -> None:
     if cast("TextIO | None", sys.stderr) is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - open until the program ends
         os.dup2(sys.stderr.fileno(), 2)
-
-
-def _first(group: BaseExceptionGroup[WfError]) -> WfError:
-    inner = group.exceptions[0]
-    return _first(inner) if isinstance(inner, BaseExceptionGroup) else inner
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -8,10 +8,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, Final
+from typing import Any, Final, TypeVar, cast
 
 from wf_core.errors import WfError
 from wf_core.jsonvalue import JsonValue, storable
+
+E = TypeVar("E", bound=BaseException)
 
 INTERNAL_ERROR = "internal_error"
 
@@ -181,6 +183,13 @@ MEANINGS: Mapping[str, Meaning] = {
 def meaning(code: str) -> Meaning:
     """Say what `code` means. A code that a capability chose itself is its failure."""
     return MEANINGS.get(code, Meaning(ExitStatus.FAILED, 502))
+
+
+def first_error(error: E | BaseExceptionGroup[E]) -> E:
+    """Give the first error inside nested groups of errors: what their tasks died of."""
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[E]", error).exceptions[0]
+    return error
 
 
 def describe(error: Exception, redact: Callable[[JsonValue], JsonValue] = lambda value: value) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import json
 
 from wf_core.errors import FormatTooNew, WfError
-from wf_mcp.errors import MEANINGS, ExitStatus, InvalidArgument, describe, meaning
+from wf_mcp.errors import MEANINGS, ExitStatus, InvalidArgument, describe, first_error, meaning
 
 
 def test_an_error_of_ours_shows_code_message_hint_and_details() -> None:
@@ -72,3 +72,9 @@ def test_every_error_of_the_tree_has_a_meaning() -> None:
 def test_an_error_is_told_in_whole_characters() -> None:
     told = describe(WfError("it said \ud800", details={"body": ["\ud800"]}))
     assert (told["message"], told["details"]) == ("it said ?", {"body": ["?"]})
+
+
+def test_the_first_error_inside_groups_is_the_one_told() -> None:
+    error = ValueError("x")
+    assert first_error(ExceptionGroup("a", [ExceptionGroup("b", [error]), KeyError()])) is error
+    assert first_error(error) is error

@@ -26,6 +26,7 @@ from wf_core.jsonvalue import JsonValue
 from wf_core.runtime import Answer, Settlement, start
 from wf_core.runtime.inputs import Cancel, Doubt, Expire, Recover, Resume, Settle
 from wf_core.state import FINAL
+from wf_mcp.errors import first_error
 from wf_mcp.execution import pins
 from wf_mcp.execution.abandoned import is_of_store
 from wf_mcp.execution.advance import advance
@@ -348,7 +349,7 @@ class RunDriver:
         try:
             await advance(self._means, live, lambda: self._settle(live, None))
         except* WfError as group:
-            await self._settle(live, _first(group))
+            await self._settle(live, first_error(group))
         except* Exception:
             logger.exception("Advancing the run %s failed", live.run_id)
             await self._settle(live, AdvancingFailed(live.run_id))
@@ -367,8 +368,3 @@ class RunDriver:
         live.end()
         if fault is None and self.on_stop is not None:
             self.on_stop(live.journal.record, live.journal.environment)
-
-
-def _first(group: ExceptionGroup[WfError]) -> WfError:
-    error = group.exceptions[0]
-    return _first(error) if isinstance(error, ExceptionGroup) else error

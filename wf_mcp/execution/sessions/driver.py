@@ -22,6 +22,7 @@ from wf_core.errors import WfError
 from wf_core.ids import SessionId, is_session_id
 from wf_core.ids import session_id as new_session_id
 from wf_core.sessions import AgentSnapshot, Attachment, CallerPolicy, Parent
+from wf_mcp.errors import first_error
 from wf_mcp.execution.abandoned import is_of_store
 from wf_mcp.execution.changes import Changes
 from wf_mcp.execution.owned import ShuttingDown, owned
@@ -335,7 +336,7 @@ class SessionDriver:
         try:
             await advance(self.means, live, self._tell, lambda: self._settle(live, None))
         except* WfError as group:
-            await self._settle(live, _first(group))
+            await self._settle(live, first_error(group))
         except* Exception:
             logger.exception("Advancing the session %s failed", live.session_id)
             await self._settle(live, SessionAdvancingFailed(live.session_id))
@@ -371,8 +372,3 @@ class SessionDriver:
         delivery = delivery_of(result, channel="session", principal="", now=self.means.clock.now())
         with suppress(CallNotFound, CallAnswered, CallExpired):
             await self.deliver(parent.token, delivery, principal=None)
-
-
-def _first(group: ExceptionGroup[WfError]) -> WfError:
-    error = group.exceptions[0]
-    return _first(error) if isinstance(error, ExceptionGroup) else error

@@ -11,10 +11,11 @@ from mcp.types import Tool
 from wf_artifacts.sources.models import Capability
 from wf_core.jsonvalue import JsonValue, clone
 from wf_mcp.config import McpServer, Redactor
+from wf_mcp.errors import first_error
 from wf_mcp.sources.errors import CallFailed, CapabilityNotFound, SourceUnavailable
 from wf_mcp.sources.protocol import CallResult, Diagnostic, SourceState
 from wf_mcp.sources.upstream.connection import Connection, Connector
-from wf_mcp.sources.upstream.faults import failed_call, is_lost, is_session_gone, leaf, why_not_connected
+from wf_mcp.sources.upstream.faults import failed_call, is_lost, is_session_gone, why_not_connected
 from wf_mcp.sources.upstream.tools import read_result, read_tools
 
 
@@ -72,7 +73,7 @@ class UpstreamClient:
             try:
                 result = await connection.client.call_tool(tool, cast("dict[str, Any]", clone(dict(input))))
             except Exception as exc:
-                error = leaf(exc)
+                error = first_error(exc)
                 if is_lost(error):
                     connection.over.set()
                 if is_second_try or not is_session_gone(error):
@@ -119,7 +120,7 @@ class UpstreamClient:
             with anyio.fail_after(self._connect_seconds):
                 await connection.list_tools()
         except Exception as exc:
-            error = leaf(exc)
+            error = first_error(exc)
             if is_lost(error):
                 connection.over.set()
                 return await self._connection()

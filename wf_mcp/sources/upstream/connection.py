@@ -19,9 +19,10 @@ from mcp.client._transport import TransportStreams
 from mcp.types import CallToolResult, DiscoverResult, Tool, ToolListChangedNotification
 
 from wf_mcp.config import McpServer, Redactor
+from wf_mcp.errors import first_error
 from wf_mcp.sources.boundary import presentable
 from wf_mcp.sources.errors import SourceUnavailable
-from wf_mcp.sources.upstream.faults import EndlessListing, leaf, why_not_connected
+from wf_mcp.sources.upstream.faults import EndlessListing, why_not_connected
 from wf_mcp.sources.upstream.http import http_transport
 from wf_mcp.sources.upstream.stdio import Process, stdio_transport
 
@@ -153,7 +154,7 @@ class Connector:
                     await connection.over.wait()
                     limit.deadline = anyio.current_time() + CLOSE_SECONDS
         except Exception as exc:
-            error = leaf(exc)
+            error = first_error(exc)
             if not is_made:
                 raise await self._not_connected(why_not_connected(error, self._redactor), process) from exc
             logger.info("The connection to %s ended: %s", self._name, type(error).__name__)

@@ -1,7 +1,5 @@
 """What failures of the SDK and its transports mean: in words, and whether the call may have executed."""
 
-from typing import cast
-
 import anyio
 from mcp import MCPError
 from mcp.types import (
@@ -58,14 +56,6 @@ class UnsendableHeader(ValueError):
 
 class EndlessListing(Exception):
     """A server's listing of tools has no end."""
-
-
-def leaf(error: BaseException) -> BaseException:
-    """Give the first error inside nested groups of errors: what the transport's tasks died of."""
-    if isinstance(error, BaseExceptionGroup):
-        inner = cast("BaseExceptionGroup[BaseException]", error)
-        return leaf(inner.exceptions[0])
-    return error
 
 
 def is_lost(error: BaseException) -> bool:

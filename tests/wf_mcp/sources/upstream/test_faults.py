@@ -14,15 +14,8 @@ from wf_mcp.sources.upstream.faults import (
     failed_call,
     is_lost,
     is_session_gone,
-    leaf,
     why_not_connected,
 )
-
-
-def test_the_first_failure_inside_groups_is_the_one_told() -> None:
-    error = ValueError("x")
-    assert leaf(ExceptionGroup("a", [ExceptionGroup("b", [error]), KeyError()])) is error
-    assert leaf(error) is error
 
 
 @pytest.mark.parametrize(
