@@ -7,7 +7,7 @@ header and these events (`wf_core.codec.sessions`). A transition that raises has
 from wf_core.sessions.calling import begin, complete, defer, doubt, expire, release
 from wf_core.sessions.context import context_of
 from wf_core.sessions.deliveries import Approved, Delivered, Delivery, Retried, awaited, check_delivery
-from wf_core.sessions.finding import call_of_token, find_call, open_calls
+from wf_core.sessions.finding import find_call, open_calls
 from wf_core.sessions.fork import fork
 from wf_core.sessions.history import check_history
 from wf_core.sessions.holding import hold
@@ -64,7 +64,6 @@ __all__ = [
     "answer",
     "awaited",
     "begin",
-    "call_of_token",
     "check_delivery",
     "check_history",
     "complete",

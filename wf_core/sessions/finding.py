@@ -4,6 +4,9 @@ from wf_core.calls.tracked import FINAL, TrackedCall
 from wf_core.errors import CallAlreadyCompleted, UnknownCall
 from wf_core.sessions.models import PartialUserTurn, Session, UserTurn
 
+_LONGEST_ID = 40
+"""Characters of the id of a call, and more than any has: a longer number is not read."""
+
 
 def turn_id(session: Session) -> str:
     """Name the next turn: by its place."""
@@ -47,19 +50,11 @@ def open_calls(session: Session) -> list[TrackedCall]:
     return [*session.held.values(), *here] if session.held else here
 
 
-def call_of_token(session: Session, token: str) -> TrackedCall | None:
-    """Give the open call that is answered by a token."""
-    answerable = (call for call in open_calls(session) if call.state in ("deferred", "in_doubt"))
-    return next((call for call in answerable if call.continuation_token == token), None)
-
-
 def _place(call_id: str) -> tuple[int, int] | None:
     """Read the turn's place and the call's index in it."""
     turn, _, index = call_id.removeprefix("t").partition(".")
-    if len(call_id) > _LONGEST or not (turn.isdecimal() and index.isdecimal()):
+    if len(call_id) > _LONGEST_ID or not (turn.isdecimal() and index.isdecimal()):
         return None
     place = int(turn), int(index)
     return place if f"t{place[0]}.{place[1]}" == call_id else None
 
-
-_LONGEST = 40

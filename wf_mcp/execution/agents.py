@@ -31,15 +31,13 @@ class PinnedAgent:
     issues: tuple[Issue, ...]
 
 
-async def pin_agent(
-    registry: SourceRegistry, agent: AgentFile, *, origin: Mapping[str, JsonValue], seconds: float = PIN_SECONDS
-) -> PinnedAgent:
+async def pin_agent(registry: SourceRegistry, agent: AgentFile, *, origin: Mapping[str, JsonValue]) -> PinnedAgent:
     """Resolve the agent's tools against what the sources offer, and pin it all.
 
     Connects the sources that the tools name, and waits for them for a while. `origin` says where the definition came
     from: `{"config": slug}`, `{"file": path}` with an absolute path, or `{}` for one written in Python.
     """
-    tools, issues = await resolve_tools(registry, agent.tools, seconds=seconds)
+    tools, issues = await resolve_tools(registry, agent.tools, seconds=PIN_SECONDS)
     if issues:
         return PinnedAgent(None, tuple(issues))
     snapshot = AgentSnapshot(
@@ -89,9 +87,7 @@ def agent_folder(snapshot: AgentSnapshot, config: Config) -> Path:
             return config.folder if file is None else file.parent
 
 
-async def readiness(
-    snapshot: AgentSnapshot, registry: SourceRegistry, config: Config, *, seconds: float = PIN_SECONDS
-) -> Readiness:
+async def readiness(snapshot: AgentSnapshot, registry: SourceRegistry, config: Config) -> Readiness:
     """Compare a pinned agent with what there is now; what is an error blocks the session, and changes nothing of it.
 
     The agent has to be there still, by its name; everything else of its definition stays as it was pinned. Each tool
@@ -99,7 +95,7 @@ async def readiness(
     `contracts` are by capability. What a source did not say in time is a warning.
     """
     names = {(tool.source, tool.own_name) for tool in snapshot.tools}
-    found = await ask(registry, names, seconds=seconds)
+    found = await ask(registry, names, seconds=PIN_SECONDS)
     issues = _missing_agent(snapshot, config)
     contracts: dict[str, Contract] = {}
     for tool in snapshot.tools:

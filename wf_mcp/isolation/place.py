@@ -1,6 +1,5 @@
 """What a runner takes from where it stands: the folder of its file, our environment, and the Python sources."""
 
-import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -33,7 +32,7 @@ def no_python(source: str) -> PythonWorker | None:  # noqa: ARG001
     return None
 
 
-def python_workers(config: Config, environ: Mapping[str, str] = os.environ) -> Callable[[str], PythonWorker | None]:
+def python_workers(config: Config, environ: Mapping[str, str]) -> Callable[[str], PythonWorker | None]:
     """Let our own worker serve the Python sources of wf.json that are switched on and whose variables are there."""
 
     def find(source: str) -> PythonWorker | None:

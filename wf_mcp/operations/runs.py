@@ -217,9 +217,7 @@ async def cancel_run(app: App, *, run_id: str, reason: str | None = None, caller
     return await summaries.summarize(app, await _load(app, record.run_id, caller))
 
 
-async def waited(
-    app: App, handle: Handle, caller: Caller, seconds: float, progress: Progress | None = None
-) -> RunSummary:
+async def waited(app: App, handle: Handle, caller: Caller, seconds: float, progress: Progress | None) -> RunSummary:
     """Wait for at most `seconds` until a run stops that is stored, and tell where it stands.
 
     Where the store ends advancing it, the summary says so: the run goes on once the store can be written again.

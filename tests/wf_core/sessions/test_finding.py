@@ -1,11 +1,11 @@
-"""Calls are found by their ids and their tokens, without reading the history."""
+"""Calls are found by their ids, without reading the history."""
 
 import pytest
 
-from tests.wf_core.conversations import call, calls, start
+from tests.wf_core.conversations import call, start
 from wf_core.calls.results import text_result
 from wf_core.errors import CallAlreadyCompleted, UnknownCall
-from wf_core.sessions import Session, answer, begin, call_of_token, complete, defer, find_call, hold, open_calls
+from wf_core.sessions import Session, answer, begin, complete, find_call, hold, open_calls
 from wf_core.sessions.finding import turn_id
 
 
@@ -38,16 +38,6 @@ def test_others_are_not_found() -> None:
     for wrong in ("t2.2", "t0.0", "t1.0", "t02.0", "t2.-1", "2.0", "tt2.0", "t2.0 ", "t" + "9" * 5000 + ".0"):
         with pytest.raises(UnknownCall):
             find_call(session, wrong)
-
-
-def test_a_token_finds_the_call_that_it_answers() -> None:
-    session = start()
-    answer(session, "", [call("remote"), call("remote")])
-    token = defer(session, "t2.1")
-    assert call_of_token(session, token) is calls(session)[1]
-    assert call_of_token(session, "call_other") is None
-    complete(session, "t2.1", text_result("done"))
-    assert call_of_token(session, token) is None
 
 
 def test_nothing_is_open_before_the_start() -> None:
