@@ -57,4 +57,3 @@ def _place(call_id: str) -> tuple[int, int] | None:
         return None
     place = int(turn), int(index)
     return place if f"t{place[0]}.{place[1]}" == call_id else None
-
