@@ -1,7 +1,7 @@
 """Going on with runs whose process is gone: which, and how often it is tried. How one run is taken over is `runs`."""
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import NoReturn
 
@@ -26,10 +26,6 @@ MOST_ATTEMPTS = 4
 """How often one server tries to go on with one run unasked. Looking at the run tries it again."""
 
 
-SHARE = 20
-"""Looking for callees takes at most one part in so many of the time, however much there is to look at."""
-
-
 async def keep_taking_over(runs: RunDriver, store: RunStore) -> NoReturn:
     """Take abandoned runs over, now and again, for as long as a server serves. What goes wrong is logged."""
     attempts: Attempts[RunId] = Attempts(MOST_ATTEMPTS)
@@ -42,18 +38,6 @@ async def keep_taking_over(runs: RunDriver, store: RunStore) -> NoReturn:
         else:
             await attempts.take_over(found, runs.torn, partial(take_over, runs))
         await anyio.sleep(LOOK_SECONDS)
-
-
-async def keep_ending_callees(end_callees: Callable[[], Awaitable[None]]) -> NoReturn:
-    """End what was called and is not wanted any more, now and again: its caller's process may have died before that."""
-    await anyio.sleep(FIRST_LOOK_SECONDS)
-    while True:
-        began = anyio.current_time()
-        try:
-            await end_callees()
-        except WfError as error:
-            logger.warning("Callees that nobody waits for cannot be looked for: %s", error)
-        await anyio.sleep(max(LOOK_SECONDS, SHARE * (anyio.current_time() - began)))
 
 
 async def take_over(runs: RunDriver, run_ids: list[RunId]) -> Mapping[RunId, WfError]:

@@ -8,7 +8,8 @@ import anyio
 
 from wf_mcp.app import App
 from wf_mcp.config import Redactor
-from wf_mcp.execution.recovery import keep_ending_callees, keep_taking_over
+from wf_mcp.execution.callees.ending import keep_ending_callees
+from wf_mcp.execution.recovery import keep_taking_over
 from wf_mcp.execution.sessions.keeping import keep_going
 from wf_mcp.server.updates import Updates
 

@@ -19,7 +19,7 @@ from wf_core.runtime import Answer
 from wf_mcp.app import App
 from wf_mcp.errors import RunBlocked
 from wf_mcp.execution import recovery
-from wf_mcp.execution.recovery import keep_ending_callees, keep_taking_over, take_over
+from wf_mcp.execution.recovery import keep_taking_over, take_over
 from wf_mcp.execution.runs import Handle
 
 pytestmark = pytest.mark.anyio
@@ -246,23 +246,3 @@ async def test_a_run_that_cannot_be_taken_over_is_not_tried_for_ever(
             with anyio.fail_after(5):
                 await looked.often.wait()
     assert tried == [run_id] * recovery.MOST_ATTEMPTS
-
-
-async def test_callees_that_nobody_waits_for_are_ended_at_every_look_whatever_goes_wrong_at_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(recovery, "FIRST_LOOK_SECONDS", 0.0)
-    monkeypatch.setattr(recovery, "LOOK_SECONDS", 0.0)
-    looked, often = list[int](), anyio.Event()
-
-    async def end_callees() -> None:
-        looked.append(len(looked))
-        if len(looked) == 3:
-            often.set()
-        raise StoreUnavailable("the runs", "the disk stumbled")
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(keep_ending_callees, end_callees)
-        with anyio.fail_after(5):
-            await often.wait()
-        tasks.cancel_scope.cancel()

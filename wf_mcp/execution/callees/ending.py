@@ -4,6 +4,8 @@ What was in flight is told to stop; what was done stays shown. Which these are i
 """
 
 import logging
+from collections.abc import Awaitable, Callable
+from typing import NoReturn
 
 import anyio
 
@@ -20,12 +22,33 @@ from wf_mcp.execution.sessions.driver import SessionDriver
 
 logger = logging.getLogger(__name__)
 
+FIRST_LOOK_SECONDS = 0.5
+"""How long after its start a server looks for callees that nobody waits for: its client is answered before."""
+
+LOOK_SECONDS = 15.0
+"""How often it looks again: another server may end while this one goes on."""
+
+SHARE = 20
+"""Looking for callees takes at most one part in so many of the time, however much there is to look at."""
+
 BUSY_SECONDS = 0.5
 """How long after another process was at them callees are looked at again."""
 
 MOST_TRIES = 20
 
 ANSWERED = "A person answered the call in its place."
+
+
+async def keep_ending_callees(end_callees: Callable[[], Awaitable[None]]) -> NoReturn:
+    """End what was called and is not wanted any more, now and again: its caller's process may have died before that."""
+    await anyio.sleep(FIRST_LOOK_SECONDS)
+    while True:
+        began = anyio.current_time()
+        try:
+            await end_callees()
+        except WfError as error:
+            logger.warning("Callees that nobody waits for cannot be looked for: %s", error)
+        await anyio.sleep(max(LOOK_SECONDS, SHARE * (anyio.current_time() - began)))
 
 
 class Ending:

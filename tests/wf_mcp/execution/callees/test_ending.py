@@ -7,10 +7,11 @@ import anyio
 import pytest
 
 from tests.wf_mcp.execution.callees.place import DEFER, Home, asks, calling, deploy, inspected, plan, run, saying
+from wf_artifacts.errors import StoreUnavailable
 from wf_core.ids import RunId, SessionId
 from wf_mcp.app import App
 from wf_mcp.execution.callees import ending
-from wf_mcp.execution.callees.ending import Ending
+from wf_mcp.execution.callees.ending import Ending, keep_ending_callees
 from wf_mcp.operations import calls, pending, recovery, runs, sessions
 from wf_mcp.operations.caller import LOCAL_PERSON
 
@@ -172,3 +173,23 @@ async def test_at_the_end_of_a_run_that_can_call_nobody_nothing_is_looked_for(
         monkeypatch.setattr(app.stores.runs, "list_runs", None)
         monkeypatch.setattr(app.stores.sessions, "list_sessions", None)
         assert (await runs.cancel_run(app, run_id=found.run_id or "")).status == "cancelled"
+
+
+async def test_callees_that_nobody_waits_for_are_ended_at_every_look_whatever_goes_wrong_at_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ending, "FIRST_LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(ending, "LOOK_SECONDS", 0.0)
+    looked, often = list[int](), anyio.Event()
+
+    async def end_callees() -> None:
+        looked.append(len(looked))
+        if len(looked) == 3:
+            often.set()
+        raise StoreUnavailable("the runs", "the disk stumbled")
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(keep_ending_callees, end_callees)
+        with anyio.fail_after(5):
+            await often.wait()
+        tasks.cancel_scope.cancel()
