@@ -4,12 +4,12 @@ A call belongs to a run, where it is in doubt or was put off, or to a session. I
 """
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import anyio
 
 from wf_artifacts.calls.models import Delivery, DeliveryKind
 from wf_artifacts.errors import CallNotFound, RunNotFound, StoreUnavailable
-from wf_artifacts.runs.models import RunRecord
 from wf_core.calls.contract import ERROR_OUTCOME
 from wf_core.calls.results import read_result, result_to_json, text_result
 from wf_core.errors import CallAlreadyCompleted, CallExpired, PersonRequired, StateError, WfError
@@ -43,8 +43,7 @@ async def inspect_call(app: App, *, token: str, caller: Caller = LOCAL_MODEL) ->
         if not waiting:
             raise _ended(token, f"inspect_session(session_id={session_id!r}) shows where the session stands.")
         return session_summaries.pending_call(waiting[0])
-    record, call_id = await _find(app, token, caller)
-    return next(call for call in summaries.pending_calls(record) if call.token.endswith(f"_{call_id}"))
+    return (await _find(app, token, caller)).waiting
 
 
 async def complete_call(
@@ -171,16 +170,15 @@ async def _settle(
     app: App, token: str, settlement: Settlement, wait_seconds: float, caller: Caller, progress: Progress | None
 ) -> RunSummary:
     check_wait(wait_seconds)
-    record, call_id = await _find(app, token, caller)
-    waiting = next(call for call in summaries.pending_calls(record) if call.token == token)
-    callee = await _callee(app, record.run_id, waiting, caller)
+    run_id, call_id, waiting = await _find(app, token, caller)
+    callee = await _callee(app, run_id, waiting, caller)
     _require_person(waiting, settlement, caller)
     said = settlement if caller.person else replace(settlement, by="outside")
     try:
-        handle = await app.runs.settle(record.run_id, call_id, said)
+        handle = await app.runs.settle(run_id, call_id, said)
     except CallExpired:
         # The run is told as well, by whoever came too late.
-        await app.runs.expire(record.run_id)
+        await app.runs.expire(run_id)
         raise
     if settlement.kind != "retry":
         await _end_callee(app, callee)
@@ -189,10 +187,10 @@ async def _settle(
         return told
     if settlement.kind == "retry":
         with anyio.move_on_after(wait_seconds):
-            await app.callees.ask(record.run_id)
-            await app.runs.wait(app.runs.handle(record.run_id), seconds=wait_seconds, progress=progress)
-    await app.callees.ending.callees_of(record.run_id)
-    return await summaries.summarize(app, await app.stores.runs.load(record.run_id, principal=caller.principal))
+            await app.callees.ask(run_id)
+            await app.runs.wait(app.runs.handle(run_id), seconds=wait_seconds, progress=progress)
+    await app.callees.ending.callees_of(run_id)
+    return await summaries.summarize(app, await app.stores.runs.load(run_id, principal=caller.principal))
 
 
 async def _callee(app: App, owner: str, waiting: PendingCall, caller: Caller) -> SessionId | RunId | None:
@@ -252,9 +250,8 @@ def _require_person(waiting: PendingCall, settlement: Settlement, caller: Caller
 
 async def _usual_outcome(app: App, token: str, caller: Caller) -> str:
     """Give the outcome of a result that names none."""
-    record, _ = await _find(app, token, caller)
-    environment = await app.stores.runs.load_environment(record.run_id)
-    waiting = next(call for call in summaries.pending_calls(record) if call.token == token)
+    run_id, _, waiting = await _find(app, token, caller)
+    environment = await app.stores.runs.load_environment(run_id)
     outcomes = environment.capabilities[waiting.capability].contract.outcomes
     good = [outcome for outcome in outcomes if outcome != ERROR_OUTCOME]
     return good[0] if len(good) == 1 else "ok"
@@ -269,8 +266,15 @@ def _is_of_run(token: str) -> bool:
     return read_call_token(token) is not None
 
 
-async def _find(app: App, token: str, caller: Caller) -> tuple[RunRecord, str]:
-    """Give the run of a call, and the call's id in it."""
+class _Found(NamedTuple):
+    """A call of a run that waits."""
+
+    run_id: RunId
+    call_id: str
+    waiting: PendingCall
+
+
+async def _find(app: App, token: str, caller: Caller) -> _Found:
     named = read_call_token(token)
     if named is None:
         raise CallNotFound(token)
@@ -279,8 +283,9 @@ async def _find(app: App, token: str, caller: Caller) -> tuple[RunRecord, str]:
         record = await app.stores.runs.load(run_id, principal=caller.principal)
     except RunNotFound as error:
         raise CallNotFound(token) from error
-    if call_id in (call["id"] for call in record.pending_calls):
-        return record, call_id
+    for waiting in summaries.pending_calls(record):
+        if waiting.token == token:
+            return _Found(run_id, call_id, waiting)
     # Each step makes one call at most, so a run never made one with a higher number.
     if int(call_id.removeprefix("c")) > record.steps_executed:
         raise CallNotFound(token)
