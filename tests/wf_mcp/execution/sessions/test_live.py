@@ -7,7 +7,7 @@ import pytest
 
 from tests.wf_mcp.execution.sessions.workplace import agent, saying, started
 from tests.wf_mcp.scripted import opened
-from wf_mcp.execution.sessions.live import LiveSession, Poked, UserSpoke
+from wf_mcp.execution.sessions.live import LiveSession, UserSpoke
 from wf_mcp.execution.sessions.loading import Sessions
 
 pytestmark = pytest.mark.anyio
@@ -18,17 +18,6 @@ async def live_session(folder: Path) -> LiveSession:
         session = await started(app, agent(folder, [saying("Hello.")]))
         held, _ = await Sessions(app.sessions.means).hold(session)
         return LiveSession(held, "end")
-
-
-async def test_what_is_posted_is_received_in_its_order(tmp_path: Path) -> None:
-    live = await live_session(tmp_path)
-    assert await live.receive(seconds=0) == []
-    first, second = UserSpoke("a", ()), Poked()
-    live.post(first)
-    live.post(second)
-    assert not live.is_quiet
-    assert await live.receive(seconds=None) == [first, second]
-    assert live.is_quiet
 
 
 async def test_words_are_taken_or_else_passed_over_when_the_session_comes_to_rest(tmp_path: Path) -> None:
