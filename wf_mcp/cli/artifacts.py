@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 
 from wf_mcp.cli.documents import read_plan
 from wf_mcp.cli.operate import guard, operate
-from wf_mcp.cli.output import AsJson, as_text, diagnostic, facts, show, table, when
+from wf_mcp.cli.output import AsJson, Cursor, Limit, as_text, diagnostic, facts, show, table, when
 from wf_mcp.operations import artifacts as operations
 from wf_mcp.operations.models import ArtifactList, ArtifactView, DeletedArtifact, SavedArtifact
 
@@ -40,8 +40,8 @@ def save(
 @app.command("list")
 def list_artifacts(
     context: typer.Context,
-    cursor: Annotated[str | None, typer.Option(help="next_cursor of the page before.")] = None,
-    limit: Annotated[int, typer.Option(help="How many, at most 100.")] = 20,
+    cursor: Cursor = None,
+    limit: Limit = 20,
     as_json: AsJson = False,
 ) -> None:
     """List the newest version of each artifact."""

@@ -10,7 +10,7 @@ from wf_mcp.app import App
 from wf_mcp.cli import conversations, pictures
 from wf_mcp.cli.documents import read_json
 from wf_mcp.cli.operate import Ticker, operate, ticker
-from wf_mcp.cli.output import AsJson, show, table, when
+from wf_mcp.cli.output import AsJson, Cursor, Limit, show, table, when
 from wf_mcp.cli.runs import WAIT_SECONDS, end, until_it_stops
 from wf_mcp.operations import calls as operations
 from wf_mcp.operations import pending
@@ -31,8 +31,8 @@ Token = Annotated[str, typer.Argument(metavar="TOKEN", help="The call's token, a
 def list_calls(
     context: typer.Context,
     run: Annotated[str | None, typer.Option("--run", help="Only those of this run.")] = None,
-    cursor: Annotated[str | None, typer.Option(help="next_cursor of the page before.")] = None,
-    limit: Annotated[int, typer.Option(help="How many, at most 100.")] = 20,
+    cursor: Cursor = None,
+    limit: Limit = 20,
     as_json: AsJson = False,
 ) -> None:
     """List the calls that wait: for a result from outside, an approval, or a person's word of what became of them."""

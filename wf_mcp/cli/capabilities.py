@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from wf_mcp.app import App
 from wf_mcp.cli.documents import read_object
 from wf_mcp.cli.operate import operate, ticker
-from wf_mcp.cli.output import AsJson, as_text, diagnostic, facts, show, table
+from wf_mcp.cli.output import AsJson, Cursor, Limit, as_text, diagnostic, facts, show, table
 from wf_mcp.operations import sources as operations
 from wf_mcp.operations.models import CallAnswer, CapabilityList, CapabilityView, HintsView
 
@@ -22,8 +22,8 @@ def list_capabilities(
     context: typer.Context,
     query: Annotated[str | None, typer.Argument(help="Words to look for.")] = None,
     source: Annotated[str | None, typer.Option(help="Only those of this source.")] = None,
-    cursor: Annotated[str | None, typer.Option(help="next_cursor of the page before.")] = None,
-    limit: Annotated[int, typer.Option(help="How many, at most 100.")] = 100,
+    cursor: Cursor = None,
+    limit: Limit = 100,
     as_json: AsJson = False,
 ) -> None:
     """List what can be called, asking every source."""

@@ -9,7 +9,7 @@ from rich.text import Text
 from wf_mcp.app import App
 from wf_mcp.cli.documents import read_json
 from wf_mcp.cli.operate import guard, operate, ticker
-from wf_mcp.cli.output import AsJson, diagnostic, facts, show, table, when
+from wf_mcp.cli.output import AsJson, Cursor, Limit, diagnostic, facts, show, table, when
 from wf_mcp.errors import InvalidArgument
 from wf_mcp.operations import deployments as operations
 from wf_mcp.operations.models import DeletedDeployment, DeploymentList, DeploymentView, Durability
@@ -66,8 +66,8 @@ def create(
 @app.command("list")
 def list_deployments(
     context: typer.Context,
-    cursor: Annotated[str | None, typer.Option(help="next_cursor of the page before.")] = None,
-    limit: Annotated[int, typer.Option(help="How many, at most 100.")] = 20,
+    cursor: Cursor = None,
+    limit: Limit = 20,
     as_json: AsJson = False,
 ) -> None:
     """List what can be run."""

@@ -19,6 +19,8 @@ from wf_mcp.errors import describe
 from wf_mcp.operations.models import Diagnostic
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the structured result, as the MCP tool gives it.")]
+Cursor = Annotated[str | None, typer.Option(help="next_cursor of the page before.")]
+Limit = Annotated[int, typer.Option(help="How many, at most 100.")]
 
 WIDTH_OF_A_PIPE = 160
 """Columns where there is no terminal to ask: wide enough that no id is cut."""

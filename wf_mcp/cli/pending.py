@@ -8,7 +8,7 @@ from rich.text import Text
 
 from wf_mcp.cli import conversations
 from wf_mcp.cli.operate import operate
-from wf_mcp.cli.output import AsJson, show, table, when
+from wf_mcp.cli.output import AsJson, Cursor, Limit, show, table, when
 from wf_mcp.operations import pending as operations
 from wf_mcp.operations.caller import LOCAL_PERSON
 from wf_mcp.operations.models import PendingItem, PendingList
@@ -21,8 +21,8 @@ def pending(
     context: typer.Context,
     run: Annotated[str | None, typer.Option("--run", help="Only what this run waits for.")] = None,
     session: Annotated[str | None, typer.Option("--session", help="Only what this session waits for.")] = None,
-    cursor: Annotated[str | None, typer.Option(help="next_cursor of the page before.")] = None,
-    limit: Annotated[int, typer.Option(help="How many, at most 100.")] = 20,
+    cursor: Cursor = None,
+    limit: Limit = 20,
     as_json: AsJson = False,
 ) -> None:
     """List what waits for somebody, newest first: `wf runs resume RUN`, or `wf calls show TOKEN`, says more."""

@@ -11,7 +11,7 @@ from wf_mcp.app import App
 from wf_mcp.cli import asking, graphs, pictures, pruning
 from wf_mcp.cli.documents import read_json, read_object
 from wf_mcp.cli.operate import Ticker, guard, operate, ticker
-from wf_mcp.cli.output import AsJson, console, show, status, table, when
+from wf_mcp.cli.output import AsJson, Cursor, Limit, console, show, status, table, when
 from wf_mcp.errors import ExitStatus
 from wf_mcp.operations import recovery, traces
 from wf_mcp.operations import runs as operations
@@ -152,8 +152,8 @@ def list_runs(
     status: Annotated[RunStatus | None, typer.Option(help="Only runs that stand so.")] = None,
     deployment: Annotated[str | None, typer.Option(help="Only runs of this deployment.")] = None,
     readiness: Annotated[ResumeReadiness | None, typer.Option(help="Only runs that are so to resume.")] = None,
-    cursor: Annotated[str | None, typer.Option(help="next_cursor of the page before.")] = None,
-    limit: Annotated[int, typer.Option(help="How many, at most 100.")] = 20,
+    cursor: Cursor = None,
+    limit: Limit = 20,
     as_json: AsJson = False,
 ) -> None:
     """List runs, newest first."""

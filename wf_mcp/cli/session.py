@@ -21,7 +21,7 @@ from wf_mcp.cli import conversations, session_pruning
 from wf_mcp.cli.advancing import WAIT_SECONDS, Advanced, advance, end, watched
 from wf_mcp.cli.documents import read_file, read_stdin
 from wf_mcp.cli.operate import guard, operate
-from wf_mcp.cli.output import AsJson, console, print_json, show
+from wf_mcp.cli.output import AsJson, Cursor, Limit, console, print_json, show
 from wf_mcp.operations import calls, pending
 from wf_mcp.operations import sessions as operations
 from wf_mcp.operations.caller import LOCAL_PERSON
@@ -121,8 +121,8 @@ def run_isolated(context: typer.Context, session_id: SessionId, as_json: AsJson 
 def list_pending(
     context: typer.Context,
     session_id: SessionId,
-    cursor: Annotated[str | None, typer.Option(help="next_cursor of the page before.")] = None,
-    limit: Annotated[int, typer.Option(help="How many, at most 100.")] = 100,
+    cursor: Cursor = None,
+    limit: Limit = 100,
     as_json: AsJson = False,
 ) -> None:
     """List the calls of a session that wait for the outside: tool, call id, token, disposition."""
@@ -191,8 +191,8 @@ def show_session(
 def list_sessions(
     context: typer.Context,
     status: Annotated[SessionStatus | None, typer.Option(help="Only sessions that stand so.")] = None,
-    cursor: Annotated[str | None, typer.Option(help="next_cursor of the page before.")] = None,
-    limit: Annotated[int, typer.Option(help="How many, at most 100.")] = 20,
+    cursor: Cursor = None,
+    limit: Limit = 20,
     as_json: AsJson = False,
 ) -> None:
     """List sessions, newest first."""
