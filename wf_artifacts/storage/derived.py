@@ -67,9 +67,10 @@ class DerivedDatabase:
 
     @contextmanager
     def changing(self, *, before: Statements, after: Statements, unless: Statement | None = None) -> Generator[None]:
-        """Change what the file is derived from: `before` is on disk when that begins, or `unless` gave a row.
+        """Change what the file is derived from.
 
-        `after` is run when it is done, and left out where it fails; what it did may be lost with the machine.
+        What `before` does is on disk when that begins; it is left out where `unless` gives a row. `after` is run when
+        that is done, and left out where it fails; what it did may be lost with the machine.
 
         Raises:
             UnfinishedCopy: the home holds a part of a copy; nothing was done.

@@ -1,17 +1,16 @@
 """Stores that hold a part of another.
 
-Such a store is marked from before the first thing is copied to it until everything is there and was read back. In a
-home the mark is the file `unfinished-copy`, in a database a row of `wf_locks`. Whoever opens a marked store otherwise
-than to copy to it is refused, and so is whoever opened it before and makes or changes anything (`home`, `database`).
+A store that is copied to is marked from before the first thing is copied until everything is there and was read back:
+in a home by the file `unfinished-copy`, in a database by a row of `wf_locks`. Everybody but the copy is refused then:
+whoever opens the store, and whoever opened it before and makes or changes anything (`home`, `database`).
 
-Only what is empty is marked, and no writer comes in between. One that looked for the mark before it was made holds a
-lock from that look until what it made is there: `.lock` of a room in a home, the lock of all writers in SQLite, that of
-a reader of `wf_locks` that may change it in PostgreSQL. Whoever marks the store waits for these, and then looks whether
-it is empty; one that takes its lock later sees the mark. What is claimed was made before, so that appending to it needs
-no look.
+Only an empty store is marked, and no writer comes in between. A writer looks for the mark under a lock that it keeps
+until what it makes is there: `.lock` of a room in a home, the lock of all writers in SQLite, a lock on `wf_locks` in
+PostgreSQL. Whoever marks the store waits for these locks, and then looks whether it is empty; a writer that takes its
+lock later sees the mark. Appending to what is claimed needs no look: it was there before, so the store is not empty.
 
-Whoever copies holds the store meanwhile (`holds`, `database`), so a mark without a holder is that of a copy that came
-to no end.
+Whoever copies also holds the store (`holds`, `database`). A mark without a holder is that of a copy that came to no
+end.
 """
 
 import os
@@ -28,13 +27,11 @@ from wf_artifacts.storage.holds import FileHold
 from wf_artifacts.storage.home import Home
 from wf_artifacts.storage.locks import locked
 
-_ROOMS: Final = (
-    "runs", "keys", "sessions", "calls", "cache", "artifacts", "deployments", "index", "lost+found",
-)  # fmt: skip
-"""The folders of a home that a copy may have been made in."""
 _RECORDS: Final = ("runs", "sessions", "calls", "cache", "artifacts", "deployments")
-"""Those in which any file is what somebody stored, if its name does not begin with a dot."""
-_MARKS: Final = frozenset({"calls/open", "calls/of"})
+"""The folders of a home in which any file is what somebody stored, if its name does not begin with a dot."""
+_ROOMS: Final = (*_RECORDS, "keys", "index", "lost+found")
+"""All that a copy may have been made in."""
+_CALL_LISTS: Final = frozenset({"calls/open", "calls/of"})
 """Where a file says nothing unless there is a call too."""
 _NOT_LOOKED_YET: Final = b"Whether anything was here was not looked yet.\n"
 """What the mark of a home says until it is known to have been empty. What is there is not to be cleared then."""
@@ -174,7 +171,9 @@ class HomeTarget:
 
         for path, folders, names in os.walk(room, onerror=refuse):
             place = self._home.document(Path(path))
-            folders[:] = [name for name in folders if not atomic.is_temporary(name) and f"{place}/{name}" not in _MARKS]
+            folders[:] = [
+                name for name in folders if not atomic.is_temporary(name) and f"{place}/{name}" not in _CALL_LISTS
+            ]
             yield from names
 
 
