@@ -46,11 +46,11 @@ def read_event(line: bytes, where: str, header: SessionHeader) -> Event:
     except NotJson as bad:
         raise corrupt(where, f"holds {bad.reason}") from bad
     with Fields(document, where) as fields:
-        kind = fields.one_of(tuple(_READERS), "event")
-        return _READERS[kind](fields, header)
+        kind = fields.one_of(("forked", *_READERS), "event")
+        return _forked(fields, header) if kind == "forked" else _READERS[kind](fields)
 
 
-def _started(fields: Fields, header: SessionHeader) -> Started:  # noqa: ARG001
+def _started(fields: Fields) -> Started:
     return Started(fields.maybe(str, "query"), tuple(fields.each("attachments", read_attachment)))
 
 
@@ -58,12 +58,12 @@ def _forked(fields: Fields, header: SessionHeader) -> Forked:
     return Forked(fields.of(str, "origin"), read_state(fields.any("state"), f"{fields.where}.state", header))
 
 
-def _said(fields: Fields, header: SessionHeader) -> Said:  # noqa: ARG001
+def _said(fields: Fields) -> Said:
     attachments = tuple(fields.each("attachments", read_attachment))
     return Said(fields.of(str, "query"), attachments, fields.of(bool, "joins"))
 
 
-def _answered(fields: Fields, header: SessionHeader) -> Answered:  # noqa: ARG001
+def _answered(fields: Fields) -> Answered:
     return Answered(
         fields.of(str, "text"),
         tuple(fields.each("calls", _read_asked)),
@@ -76,31 +76,31 @@ def _read_asked(value: Any, where: str) -> AskedCall:
         return AskedCall(read_call_of(fields), read_policy_of(fields), fields.maybe(str, "fault"))
 
 
-def _begun(fields: Fields, header: SessionHeader) -> Begun:  # noqa: ARG001
+def _begun(fields: Fields) -> Begun:
     return Begun(fields.texts("calls"))
 
 
-def _completed(fields: Fields, header: SessionHeader) -> Completed:  # noqa: ARG001
+def _completed(fields: Fields) -> Completed:
     return Completed(fields.of(str, "call"), read_stored_result(fields.any("result"), f"{fields.where}.result"))
 
 
-def _deferred(fields: Fields, header: SessionHeader) -> Deferred:  # noqa: ARG001
+def _deferred(fields: Fields) -> Deferred:
     return Deferred(fields.of(str, "call"), fields.of(str, "token"), fields.maybe(str, "reason"))
 
 
-def _doubted(fields: Fields, header: SessionHeader) -> Doubted:  # noqa: ARG001
+def _doubted(fields: Fields) -> Doubted:
     return Doubted(fields.of(str, "call"), fields.of(str, "reason"))
 
 
-def _released(fields: Fields, header: SessionHeader) -> Released:  # noqa: ARG001
+def _released(fields: Fields) -> Released:
     return Released(fields.of(str, "call"))
 
 
-def _expired(fields: Fields, header: SessionHeader) -> Expired:  # noqa: ARG001
+def _expired(fields: Fields) -> Expired:
     return Expired(fields.of(str, "call"))
 
 
-def _woken(fields: Fields, header: SessionHeader) -> Woken:  # noqa: ARG001
+def _woken(fields: Fields) -> Woken:
     return Woken(tuple(fields.each("deliveries", _read_delivery)))
 
 
@@ -116,17 +116,8 @@ def _read_delivery(value: Any, where: str) -> tuple[str, Delivery]:
                 return call, Retried()
 
 
-def _held(fields: Fields, header: SessionHeader) -> Held:  # noqa: ARG001
-    return Held()
-
-
-def _taken_over(fields: Fields, header: SessionHeader) -> TakenOver:  # noqa: ARG001
-    return TakenOver()
-
-
-_READERS: Mapping[str, Callable[[Fields, SessionHeader], Event]] = {
+_READERS: Mapping[str, Callable[[Fields], Event]] = {
     "started": _started,
-    "forked": _forked,
     "said": _said,
     "answered": _answered,
     "begun": _begun,
@@ -136,6 +127,6 @@ _READERS: Mapping[str, Callable[[Fields, SessionHeader], Event]] = {
     "released": _released,
     "expired": _expired,
     "woken": _woken,
-    "held": _held,
-    "taken_over": _taken_over,
+    "held": lambda _: Held(),
+    "taken_over": lambda _: TakenOver(),
 }
