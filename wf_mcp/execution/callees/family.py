@@ -1,5 +1,6 @@
 """Who called whom: the session or run that a call belongs to, whose it is, and how deep it is nested."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from wf_artifacts.errors import RunNotFound, SessionNotFound
@@ -65,7 +66,7 @@ async def is_wanted(stores: Stores, called: RunRecord | SessionRecord) -> bool:
         caller = await _caller(stores, called)
     except StateError:  # nobody can tell
         return True
-    return caller is not None and (not caller.ended or _waits(caller, called))
+    return caller is not None and (not caller.ended or waits(caller.keys, called))
 
 
 async def is_awaited(stores: Stores, session: SessionRecord) -> bool:
@@ -75,7 +76,17 @@ async def is_awaited(stores: Stores, session: SessionRecord) -> bool:
         StateError: the caller cannot be read.
     """
     caller = await _caller(stores, session)
-    return caller is not None and (_waits(caller, session) or not caller.at_rest)
+    return caller is not None and (waits(caller.keys, session) or not caller.at_rest)
+
+
+def waits(keys: Collection[str], called: RunRecord | SessionRecord) -> bool:
+    """Tell whether a run or a session is what one of its caller's calls, by their idempotency keys, waits for."""
+    if isinstance(called, RunRecord):
+        return called.idempotency_key in keys
+    parent = called.parent
+    return parent is not None and any(
+        derived_session_id(parent.id, key, called.created_at) == called.session_id for key in keys
+    )
 
 
 async def require_shallow(stores: Stores, context: CallContext, owner: Owner) -> None:
@@ -107,15 +118,6 @@ class _Caller:
     """Whether all that it waits for is in `keys`. One that is advanced, or was cut off, may wait for more."""
     keys: frozenset[str]
     """Idempotency keys of its calls that are seen to wait."""
-
-
-def _waits(caller: _Caller, called: RunRecord | SessionRecord) -> bool:
-    if isinstance(called, RunRecord):
-        return called.idempotency_key in caller.keys
-    parent = called.parent
-    return parent is not None and any(
-        derived_session_id(parent.id, key, called.created_at) == called.session_id for key in caller.keys
-    )
 
 
 async def _caller(stores: Stores, called: RunRecord | SessionRecord) -> _Caller | None:

@@ -14,9 +14,9 @@ from wf_artifacts.storage.pages import every
 from wf_artifacts.stores import Stores
 from wf_core.calls.capability import idempotency_key
 from wf_core.codec.sessions import load_header
-from wf_core.ids import RunId, SessionId, derived_session_id, is_session_id
+from wf_core.ids import RunId, SessionId, is_session_id
 from wf_core.state import FINAL
-from wf_mcp.execution.callees.family import WORKFLOWS, caller_of
+from wf_mcp.execution.callees.family import WORKFLOWS, caller_of, waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +68,9 @@ async def why_unwanted(stores: Stores, called: Called) -> str | None:
     except (RunNotFound, SessionNotFound):
         # An idempotency key is anybody's to choose: that of a run proves nothing where there is no caller to look at.
         return None if isinstance(record, RunRecord) else f"{called.caller}, which called this, was deleted."
-    if caller.keys is None or caller.principal != record.principal:
+    if caller.keys is None or caller.principal != record.principal or waits(caller.keys, record):
         return None
-    if isinstance(record, RunRecord):
-        if record.idempotency_key in caller.keys or not await _calls(stores, called.caller, record):
-            return None
-    elif any(derived_session_id(called.caller, key, record.created_at) == record.session_id for key in caller.keys):
+    if isinstance(record, RunRecord) and not await _calls(stores, called.caller, record):
         return None
     return f"The {caller.what} {called.caller}, which called this, {caller.stands}."
 
@@ -82,8 +79,8 @@ async def _caller(stores: Stores, owner: str) -> _Caller:
     if is_session_id(owner):
         session = await stores.sessions.load_record(SessionId(owner))
         answered = await _answered(stores, session)
-        waits = {call.call_id for call in session.pending} - answered
-        keys = frozenset(idempotency_key(owner, call_id) for call_id in waits)
+        unanswered = {call.call_id for call in session.pending} - answered
+        keys = frozenset(idempotency_key(owner, call_id) for call_id in unanswered)
         # Of one that is ready its last events may be lost: it may make the call again.
         rests = session.status in {"waiting", "answered", "failed"}
         stands = _SESSIONS.get(session.status, _ELSE)
