@@ -32,7 +32,7 @@ from wf_mcp.operations.models import (
     RunSummary,
 )
 from wf_mcp.operations.recovery import go_on
-from wf_mcp.operations.stored import is_stored, naming
+from wf_mcp.operations.stored import name_stored, naming_stored
 
 
 async def run_deployment(
@@ -226,12 +226,12 @@ async def waited(app: App, handle: Handle, caller: Caller, seconds: float, progr
         StoreUnavailable, ShuttingDown: it cannot be told; the error names the run.
         AdvancingFailed: on a fault of ours.
     """
-    with is_stored("run", handle.run_id):
+    with naming_stored("run", handle.run_id):
         left, stopped = None, None
         try:
             stopped = await app.runs.wait(handle, seconds=seconds, progress=progress)
         except StoreUnavailable as error:
-            left = naming(error, "run", handle.run_id)
+            left = name_stored(error, "run", handle.run_id)
         if stopped is None:
             return await summaries.summarize(app, await _load(app, handle.run_id, caller), left=left)
         return await summaries.summarize(app, stopped.record, environment=stopped.environment)

@@ -23,7 +23,7 @@ from wf_mcp.operations.caller import LOCAL_MODEL, Caller
 from wf_mcp.operations.checks import check_limit, check_wait, storable
 from wf_mcp.operations.cursors import bind, release
 from wf_mcp.operations.session_models import DeletedSession, SessionDetail, SessionList, SessionSummary
-from wf_mcp.operations.stored import is_stored, naming
+from wf_mcp.operations.stored import name_stored, naming_stored
 from wf_mcp.operations.summaries import unusable
 
 MOST_TURNS = 100
@@ -228,12 +228,12 @@ async def _waited(app: App, handle: SessionHandle, seconds: float, caller: Calle
     Raises:
         StoreUnavailable, ShuttingDown: it cannot be told; the error names the session.
     """
-    with is_stored("session", handle.session_id):
+    with naming_stored("session", handle.session_id):
         left = None
         try:
             await app.sessions.wait(handle, seconds=seconds)
         except StoreUnavailable as error:
-            left = naming(error, "session", handle.session_id)
+            left = name_stored(error, "session", handle.session_id)
         view = await app.sessions.view(handle.session_id, principal=caller.principal)
         return summaries.summary(await summaries.detail(app, view, left=left))
 

@@ -13,7 +13,7 @@ E = TypeVar("E", bound=WfError)
 
 
 @contextmanager
-def is_stored(kind: Kind, name: str) -> Generator[None]:
+def naming_stored(kind: Kind, name: str) -> Generator[None]:
     """Let an error that comes after a run or a session was stored name it, and say that it goes on by itself.
 
     Raises:
@@ -22,11 +22,11 @@ def is_stored(kind: Kind, name: str) -> Generator[None]:
     try:
         yield
     except (StoreUnavailable, ShuttingDown) as error:
-        naming(error, kind, name)
+        name_stored(error, kind, name)
         raise
 
 
-def naming(error: E, kind: Kind, name: str) -> E:
+def name_stored(error: E, kind: Kind, name: str) -> E:
     """Let an error name what is stored, and say that it goes on by itself; give the error."""
     error.details[f"{kind}_id"] = name
     error.hint = (
