@@ -36,8 +36,8 @@ def read_state(value: object, where: str, header: SessionHeader) -> Session:
         StateCorrupt: naming the place.
     """
     with Fields(value, where) as fields:
-        turns = fields.each("turns", read_turn)
-        held = fields.each("held", read_tracked)
+        turns = fields.each("turns", _read_turn)
+        held = fields.each("held", _read_tracked)
         session = Session(
             header.id,
             header.seed,
@@ -65,7 +65,7 @@ def _by_id(calls: list[TrackedCall], where: str) -> dict[str, TrackedCall]:
     return indexed
 
 
-def read_turn(value: object, where: str) -> Turn:
+def _read_turn(value: object, where: str) -> Turn:
     """Read a turn."""
     with Fields(value, where) as fields:
         match fields.one_of(("user", "llm", "partial"), "kind"):
@@ -85,10 +85,10 @@ def read_turn(value: object, where: str) -> Turn:
                     read_usage(fields.any("usage"), f"{where}.usage"),
                 )
             case _:
-                return PartialUserTurn(fields.of(str, "id"), fields.each("calls", read_tracked))
+                return PartialUserTurn(fields.of(str, "id"), fields.each("calls", _read_tracked))
 
 
-def read_tracked(value: object, where: str) -> TrackedCall:
+def _read_tracked(value: object, where: str) -> TrackedCall:
     """Read a call and what has become of it."""
     with Fields(value, where) as fields:
         call = TrackedCall(

@@ -27,7 +27,7 @@ def state_to_json(session: Session) -> Json:
         "held": [tracked_to_json(call) for call in session.held.values()],
         "queries": list(session.queries),
         "attachments": [attachment_to_json(attachment) for attachment in session.attachments],
-        "notices": [notice_to_json(notice) for notice in session.notices],
+        "notices": [_notice(notice) for notice in session.notices],
         "asked": session.asked,
     }
 
@@ -41,7 +41,7 @@ def turn_to_json(turn: Turn) -> Json:
                 "id": turn.id,
                 "query": turn.query,
                 "results": [_placed(placed) for placed in turn.results],
-                "notices": [notice_to_json(notice) for notice in turn.notices],
+                "notices": [_notice(notice) for notice in turn.notices],
                 "attachments": [attachment_to_json(attachment) for attachment in turn.attachments],
             }
         case LlmTurn():
@@ -97,16 +97,6 @@ def attachment_to_json(attachment: Attachment) -> Json:
     }
 
 
-def notice_to_json(notice: Notice) -> Json:
-    """Write what came later."""
-    return {
-        "call_id": notice.call_id,
-        "name": notice.name,
-        "result": result_to_json(notice.result),
-        "held": notice.held,
-    }
-
-
 def usage_to_json(usage: Usage) -> Json:
     """Write what an answer used."""
     return {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
@@ -119,4 +109,13 @@ def _placed(placed: PlacedResult) -> Json:
         "name": placed.name,
         "result": result_to_json(placed.result),
         "held": placed.held,
+    }
+
+
+def _notice(notice: Notice) -> Json:
+    return {
+        "call_id": notice.call_id,
+        "name": notice.name,
+        "result": result_to_json(notice.result),
+        "held": notice.held,
     }

@@ -25,7 +25,7 @@ def settle(session: Session) -> None:
     match last:
         # From the end: most turns end in call order, and this is asked after each call.
         case PartialUserTurn(id=id, calls=calls) if all(call.state in FINAL for call in reversed(calls)):
-            place_turn(session, id, tuple(_placed(call) for call in calls))
+            _place_turn(session, id, tuple(_placed(call) for call in calls))
         case LlmTurn(tool_calls=()) if session.queries or session.notices:
             session.turns.append(_told(session, turn_id(session)))
         case _:
@@ -48,7 +48,7 @@ def hold_calls(session: Session) -> None:
         if call.state not in FINAL:
             session.held[call.id] = call
             call.doubted = call.state == "in_doubt"
-    place_turn(session, last.id, tuple(_placed(call) for call in last.calls))
+    _place_turn(session, last.id, tuple(_placed(call) for call in last.calls))
 
 
 def holdable(session: Session) -> bool:
@@ -101,7 +101,7 @@ def join_queued(session: Session) -> None:
     )
 
 
-def place_turn(session: Session, id: str, results: tuple[PlacedResult, ...]) -> None:
+def _place_turn(session: Session, id: str, results: tuple[PlacedResult, ...]) -> None:
     """Put a user turn with results where the partial turn stands, with all that waits to be told."""
     session.turns[-1] = replace(_told(session, id), results=results)
 

@@ -58,7 +58,7 @@ async def pin_agent(registry: SourceRegistry, agent: AgentFile, *, origin: Mappi
     return PinnedAgent(snapshot, ())
 
 
-def agent_file(snapshot: AgentSnapshot, config: Config) -> Path | None:
+def _agent_file(snapshot: AgentSnapshot, config: Config) -> Path | None:
     """Give the file that the agent came from, where it is now. None for one written in Python.
 
     Raises:
@@ -83,7 +83,7 @@ def agent_folder(snapshot: AgentSnapshot, config: Config) -> Path:
         case {"folder": str(folder)}:
             return Path(folder)
         case _:
-            file = agent_file(snapshot, config)
+            file = _agent_file(snapshot, config)
             return config.folder if file is None else file.parent
 
 
@@ -104,7 +104,7 @@ async def readiness(snapshot: AgentSnapshot, registry: SourceRegistry, config: C
     return Readiness(tuple(issues), contracts)
 
 
-def pinned_contract(tool: ToolDefinition) -> Contract:
+def _pinned_contract(tool: ToolDefinition) -> Contract:
     """Give a tool's contract as it was when the session started."""
     # A snapshot does not keep whether a tool destroys: it matters to nobody who may not repeat it.
     hints = Hints(tool.read_only, tool.idempotent, destructive=not tool.read_only)
@@ -117,7 +117,7 @@ def _schema(value: JsonValue) -> JsonSchema:
 
 def _missing_agent(snapshot: AgentSnapshot, config: Config) -> list[Issue]:
     try:
-        file = agent_file(snapshot, config)
+        file = _agent_file(snapshot, config)
         if file is not None:
             find_agent(file, snapshot.slug)
     except AgentNotFound as error:
@@ -128,7 +128,7 @@ def _missing_agent(snapshot: AgentSnapshot, config: Config) -> list[Issue]:
 
 
 def _compare(tool: ToolDefinition, found: Found) -> tuple[Contract, list[Issue]]:
-    pinned = pinned_contract(tool)
+    pinned = _pinned_contract(tool)
     match found.get((tool.source, tool.own_name)):
         case Capability() as live:
             return effective(pinned, live.contract), _drift(tool, pinned, live)

@@ -51,7 +51,7 @@ async def keep_going(driver: SessionDriver) -> NoReturn:
         try:
             if began >= around_at:
                 around_at = began + LOOK_AROUND_SECONDS
-                await look_around(driver, thorough=looks % THOROUGH == 0)
+                await _look_around(driver, thorough=looks % THOROUGH == 0)
                 looks += 1
                 found = await driver.means.sessions.abandoned()
                 await attempts.take_over(found, driver.torn, partial(take_over, driver))
@@ -77,7 +77,7 @@ async def look(driver: SessionDriver) -> None:
         await driver.poke(session_id)
 
 
-async def look_around(driver: SessionDriver, *, thorough: bool = True) -> None:
+async def _look_around(driver: SessionDriver, *, thorough: bool = True) -> None:
     """Find the waiting sessions that are to go on by themselves, whoever put them to rest.
 
     Only where it is `thorough` those are found that have answered already, and what waits no more is forgotten: there
