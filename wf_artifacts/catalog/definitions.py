@@ -10,8 +10,7 @@ from typing import Final, NamedTuple
 
 from wf_artifacts.catalog.models import ARTIFACT, Artifact, Deployment
 from wf_artifacts.catalog.references import ArtifactRef, child_references
-from wf_artifacts.storage.digests import json_digest
-from wf_artifacts.storage.documents import corrupt
+from wf_artifacts.catalog.rules import require_saved_plan
 from wf_artifacts.storage.kept import Kept
 
 _MOST_BYTES: Final = 4 * 1024 * 1024
@@ -84,6 +83,5 @@ class Definitions:
 
 def _decoded(reference: ArtifactRef, stored: StoredVersion) -> _Version:
     artifact = ARTIFACT.decode(stored.data, stored.name, **reference._asdict())
-    if json_digest(artifact.plan) != artifact.digest:
-        raise corrupt(stored.name, "its plan is not the one that was saved")
+    require_saved_plan(artifact, stored.name)
     return _Version(stored.data, artifact, tuple(child_references(artifact.plan)))

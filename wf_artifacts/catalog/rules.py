@@ -1,4 +1,4 @@
-"""What every store of artifacts and deployments makes of what is to be saved, before it writes anything."""
+"""How every store of artifacts and deployments judges what is to be saved, and what it reads."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -7,6 +7,7 @@ from typing import Any
 from wf_artifacts.catalog.models import Artifact, Deployment
 from wf_artifacts.errors import DeploymentExists
 from wf_artifacts.storage.digests import json_digest
+from wf_artifacts.storage.documents import corrupt
 from wf_artifacts.storage.identifiers import require_id
 from wf_core.ids import ArtifactId
 from wf_core.jsonvalue import check
@@ -52,6 +53,16 @@ def require_restorable(artifact_id: ArtifactId, versions: Sequence[Artifact], la
         raise ValueError(f"versions of {artifact_id} were saved before")
     if any(version.artifact_id != artifact_id or version.version > last for version in versions):
         raise ValueError(f"these are no versions of {artifact_id} up to {last}")
+
+
+def require_saved_plan(artifact: Artifact, document: str) -> None:
+    """Accept a version as it was read, if its plan is the one that was saved; `document` names it in errors.
+
+    Raises:
+        StateCorrupt: the plan is not that of the version's digest.
+    """
+    if json_digest(artifact.plan) != artifact.digest:
+        raise corrupt(document, "its plan is not the one that was saved")
 
 
 def require_ids(deployment: Deployment) -> None:

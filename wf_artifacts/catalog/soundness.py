@@ -16,9 +16,8 @@ from wf_artifacts.catalog.rows import (
     find_versions,
     read_deployment,
 )
+from wf_artifacts.catalog.rules import require_saved_plan
 from wf_artifacts.storage.database import Database, Transaction
-from wf_artifacts.storage.digests import json_digest
-from wf_artifacts.storage.documents import corrupt
 from wf_artifacts.storage.findings import KEEPS_NUMBER, MOVES_IT, Fault, Finding
 from wf_artifacts.storage.rows import examine
 from wf_core.errors import StateCorrupt
@@ -45,7 +44,7 @@ def _version_faults(database: Database, reference: ArtifactRef) -> Iterator[Faul
         transaction.change("keep_version", **place)
         transaction.change("delete_version", **place)
 
-    read = partial(_require_saved_plan, reference)
+    read = partial(_read_version, reference)
     mend = partial(_mend, database, read, take_away)
     with database.reading() as transaction:
         found = list(examine(artifact_document(reference), lambda: read(transaction), KEEPS_NUMBER, mend))
@@ -71,11 +70,10 @@ def _restore_digest(database: Database, reference: ArtifactRef) -> None:
             transaction.change("restore_digest", **reference._asdict(), digest=digest)
 
 
-def _require_saved_plan(reference: ArtifactRef, transaction: Transaction) -> None:
-    """Accept a version whose plan is the one that was saved."""
+def _read_version(reference: ArtifactRef, transaction: Transaction) -> None:
     artifact = find_artifact(transaction, reference)
-    if artifact is not None and json_digest(artifact.plan) != artifact.digest:
-        raise corrupt(artifact_document(reference), "its plan is not the one that was saved")
+    if artifact is not None:
+        require_saved_plan(artifact, artifact_document(reference))
 
 
 def _lagging_numbers(database: Database) -> Iterator[Fault]:

@@ -6,10 +6,10 @@ import pytest
 
 from tests.wf_artifacts.samples import LATER, NOW, deployment, plan
 from wf_artifacts.catalog.models import Artifact
-from wf_artifacts.catalog.rules import first_version, require_ids, taking_the_place_of
+from wf_artifacts.catalog.rules import first_version, require_ids, require_saved_plan, taking_the_place_of
 from wf_artifacts.errors import DeploymentExists, InvalidId
 from wf_artifacts.storage.digests import json_digest
-from wf_core.errors import NotJson
+from wf_core.errors import NotJson, StateCorrupt
 from wf_core.ids import ArtifactId
 
 
@@ -33,6 +33,12 @@ def test_an_artifact_needs_an_id_and_a_plan_that_is_json() -> None:
     with pytest.raises(NotJson) as caught:
         made(body={"name": float("nan")})
     assert caught.value.where == "plan.name"
+
+
+def test_a_version_that_is_read_has_the_plan_of_its_digest() -> None:
+    require_saved_plan(made(), "artifacts/notes/1")
+    with pytest.raises(StateCorrupt, match="artifacts/notes/1"):
+        require_saved_plan(made().model_copy(update={"plan": {}}), "artifacts/notes/1")
 
 
 @pytest.mark.parametrize("wrong", [deployment("../publish"), deployment(artifact_id="../notes")])

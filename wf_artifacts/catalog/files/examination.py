@@ -7,9 +7,8 @@ from typing import Final
 
 from wf_artifacts.catalog.files.tree import NUMBERS, NUMBERS_FILE, VERSION_FILE, CatalogTree
 from wf_artifacts.catalog.references import ArtifactRef, lacking
+from wf_artifacts.catalog.rules import require_saved_plan
 from wf_artifacts.storage import atomic
-from wf_artifacts.storage.digests import json_digest
-from wf_artifacts.storage.documents import corrupt
 from wf_artifacts.storage.findings import (
     KEEPS_NUMBER,
     MOVES_IT,
@@ -85,8 +84,8 @@ class CatalogExamination:
         document = self._name(path)
         try:
             artifact = self.tree.artifact(reference)
-            if artifact is not None and json_digest(artifact.plan) != artifact.digest:
-                raise corrupt(document, "its plan is not the one that was saved")
+            if artifact is not None:
+                require_saved_plan(artifact, document)
         except StateError as error:
             return unreadable(document, error, KEEPS_NUMBER, lambda: self._take_version_away(reference))
         if artifact is None and self.tree.home.has(path):
