@@ -48,7 +48,9 @@ async def list_pending(
         RunNotFound, SessionNotFound: there is none of that id.
         InvalidArgument, InvalidCursor: limit or cursor are not of this list.
     """
-    found = await _list(app, run_id, session_id, only, cursor, limit, caller)
+    check_limit(limit)
+    asked = _Asked(app, run_id, session_id, only, limit, caller)
+    found = await asked.page(release(cursor, *asked.filters))
     items = list(found.pending)
     with anyio.move_on_after(LOOKING_SECONDS):
         for index, item in enumerate(items):
@@ -67,98 +69,84 @@ async def _as_it_stands(app: App, item: PendingItem) -> PendingItem:
     return item.model_copy(update={"call": call, "next_action": looked.action(call, usual(call))})
 
 
-async def _list(
-    app: App,
-    run_id: str | None,
-    session_id: str | None,
-    only: Kind | None,
-    cursor: str | None,
-    limit: int,
-    caller: Caller,
-) -> PendingList:
-    check_limit(limit)
-    filters = ("pending", caller.principal, run_id, session_id, only)
-    place = release(cursor, *filters)
-    if session_id is not None:
-        if run_id is not None:
-            raise InvalidArgument("Give `run_id` or `session_id`, not both.", hint="Leave one of them out.")
-        return await _of_session(app, session_id, only, place, limit, filters, caller)
-    if place is not None and place.startswith(_SESSIONS):
-        return await _of_sessions(app, place.removeprefix(_SESSIONS), limit, filters, caller)
-    found = await _of_runs(app, run_id, only, place, limit, filters, caller)
-    if run_id is not None or only == "interrupt" or found.next_cursor is not None:
-        return found
-    rest = await _of_sessions(app, "", limit - len(found.pending), filters, caller)
-    return PendingList(pending=[*found.pending, *rest.pending], next_cursor=rest.next_cursor)
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is listed, and for whom."""
 
+    app: App
+    run_id: str | None
+    session_id: str | None
+    only: Kind | None
+    limit: int
+    caller: Caller
 
-async def _of_session(
-    app: App,
-    session_id: str,
-    only: Kind | None,
-    place: str | None,
-    limit: int,
-    filters: tuple[str | None, ...],
-    caller: Caller,
-) -> PendingList:
-    calls, following = await session_pending.calls_of_session(app, session_id, after=place, limit=limit, caller=caller)
-    if only == "interrupt":
-        return PendingList(pending=[], next_cursor=None)
-    return PendingList(pending=calls, next_cursor=bind(following, *filters))
+    @property
+    def filters(self) -> tuple[str | None, ...]:
+        return "pending", self.caller.principal, self.run_id, self.session_id, self.only
 
+    async def page(self, place: str | None) -> PendingList:
+        """Give the page that begins at a place of this list."""
+        if self.session_id is not None:
+            if self.run_id is not None:
+                raise InvalidArgument("Give `run_id` or `session_id`, not both.", hint="Leave one of them out.")
+            return await self._of_session(self.session_id, place)
+        if place is not None and place.startswith(_SESSIONS):
+            return await self._of_sessions(place.removeprefix(_SESSIONS), self.limit)
+        found = await self._of_runs(place)
+        if self.run_id is not None or self.only == "interrupt" or found.next_cursor is not None:
+            return found
+        rest = await self._of_sessions("", self.limit - len(found.pending))
+        return PendingList(pending=[*found.pending, *rest.pending], next_cursor=rest.next_cursor)
 
-async def _of_sessions(
-    app: App, cursor: str, limit: int, filters: tuple[str | None, ...], caller: Caller
-) -> PendingList:
-    """Give the calls of sessions from a place on; with no room left, just whether there are any."""
-    if limit == 0:
-        some, _ = await session_pending.calls_of_sessions(app, cursor=None, limit=1, caller=caller)
-        return PendingList(pending=[], next_cursor=bind(_SESSIONS, *filters) if some else None)
-    calls, following = await session_pending.calls_of_sessions(app, cursor=cursor or None, limit=limit, caller=caller)
-    return PendingList(
-        pending=calls, next_cursor=None if following is None else bind(f"{_SESSIONS}{following}", *filters)
-    )
+    async def _of_session(self, session_id: str, place: str | None) -> PendingList:
+        calls, following = await session_pending.calls_of_session(
+            self.app, session_id, after=place, limit=self.limit, caller=self.caller
+        )
+        return PendingList(pending=[], next_cursor=None) if self.only == "interrupt" else self._up_to(following, calls)
 
+    async def _of_sessions(self, cursor: str, limit: int) -> PendingList:
+        """Give the calls of sessions from a place on; with no room left, just whether there are any."""
+        if limit == 0:
+            some, _ = await session_pending.calls_of_sessions(self.app, cursor=None, limit=1, caller=self.caller)
+            return self._up_to(_SESSIONS if some else None, [])
+        calls, following = await session_pending.calls_of_sessions(
+            self.app, cursor=cursor or None, limit=limit, caller=self.caller
+        )
+        return self._up_to(None if following is None else f"{_SESSIONS}{following}", calls)
 
-async def _of_runs(
-    app: App,
-    run_id: str | None,
-    only: Kind | None,
-    place: str | None,
-    limit: int,
-    filters: tuple[str | None, ...],
-    caller: Caller,
-) -> PendingList:
-    last = _Place.read(place)
-    page = last.page
-    running = await _running(app, caller) if run_id is None else []
-    items: list[PendingItem] = []
-    while True:
-        records, following = await _page(app, run_id, page, limit, caller)
-        for item in _after(last, _merged(records, running, following)):
-            if only not in (None, item.type):
-                continue
-            if len(items) == limit:
-                return PendingList(pending=items, next_cursor=bind(_Place.of(page, items[-1]).write(), *filters))
-            items.append(item)
-        if following is None:
-            return PendingList(pending=items, next_cursor=None)
-        page = following
+    async def _of_runs(self, place: str | None) -> PendingList:
+        last = _Place.read(place)
+        page = last.page
+        running = await self._running() if self.run_id is None else []
+        items: list[PendingItem] = []
+        while True:
+            records, following = await self._runs(page)
+            for item in _after(last, _merged(records, running, following)):
+                if self.only not in (None, item.type):
+                    continue
+                if len(items) == self.limit:
+                    return self._up_to(_Place.of(page, items[-1]).write(), items)
+                items.append(item)
+            if following is None:
+                return self._up_to(None, items)
+            page = following
 
+    async def _runs(self, page: str | None) -> tuple[list[RunRecord], str | None]:
+        """Give the runs of a page that have stopped, and where the next page begins."""
+        runs, principal = self.app.stores.runs, self.caller.principal
+        if self.run_id is not None:
+            return [await runs.load(RunId(self.run_id), principal=principal)], None
+        found = await runs.list_runs(principal=principal, status="interrupted", cursor=page, limit=self.limit)
+        return list(found.items), found.next_cursor
 
-async def _page(
-    app: App, run_id: str | None, page: str | None, limit: int, caller: Caller
-) -> tuple[list[RunRecord], str | None]:
-    if run_id is not None:
-        return [await app.stores.runs.load(RunId(run_id), principal=caller.principal)], None
-    found = await app.stores.runs.list_runs(principal=caller.principal, status="interrupted", cursor=page, limit=limit)
-    return list(found.items), found.next_cursor
+    async def _running(self) -> list[RunRecord]:
+        """Give the runs that wait for somebody although they have not stopped. Nobody has many runs under way."""
+        pages = partial(self.app.stores.runs.list_runs, principal=self.caller.principal, status="running")
+        return [record async for record in every(pages) if record.interrupts or record.pending_calls]
 
-
-async def _running(app: App, caller: Caller) -> list[RunRecord]:
-    """Give the runs that wait for somebody although they have not stopped. Nobody has many runs under way."""
-    pages = partial(app.stores.runs.list_runs, principal=caller.principal, status="running")
-    return [record async for record in every(pages) if record.interrupts or record.pending_calls]
+    def _up_to(self, place: str | None, items: list[PendingItem]) -> PendingList:
+        """Make a page of items, after which the next begins at a place."""
+        return PendingList(pending=items, next_cursor=bind(place, *self.filters))
 
 
 def _merged(stopped: list[RunRecord], running: list[RunRecord], following: str | None) -> list[RunRecord]:
