@@ -15,10 +15,10 @@ async def store_new(
     session_id: SessionId,
     agent: AgentSnapshot,
     query: str | None,
-    attachments: Sequence[Attachment],
-    principal: str,
-    parent: Parent | None,
     *,
+    principal: str,
+    attachments: Sequence[Attachment] = (),
+    parent: Parent | None = None,
     callers: Sequence[CallerPolicy] = (),
     auto: bool,
 ) -> HeldSession:
@@ -28,10 +28,9 @@ async def store_new(
         SessionExists, InvalidPolicy, StoreFull, StoreUnavailable: no session was created.
     """
     now = means.clock.now()
-    seed = f"{means.random_bits():032x}"
     session = start(
         id=session_id,
-        seed=seed,
+        seed=f"{means.random_bits():032x}",
         agent=agent,
         query=query,
         attachments=attachments,

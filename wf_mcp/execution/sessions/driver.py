@@ -117,7 +117,15 @@ class SessionDriver:
         async def create() -> SessionHandle:
             try:
                 held = await store_new(
-                    self.means, named, agent, query, attachments, principal, parent, callers=callers, auto=auto
+                    self.means,
+                    named,
+                    agent,
+                    query,
+                    principal=principal,
+                    attachments=attachments,
+                    parent=parent,
+                    callers=callers,
+                    auto=auto,
                 )
             except SessionExists:
                 if session_id is None:
