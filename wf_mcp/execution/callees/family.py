@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Literal
 
 from wf_artifacts.errors import RunNotFound, SessionNotFound
 from wf_artifacts.runs.models import RunRecord
@@ -35,6 +36,20 @@ class Owner:
     """The session or run that called it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A session or a run as far as its callees are concerned."""
+
+    kind: Literal["session", "run"]
+    principal: str
+    status: str
+    ended: bool
+    at_rest: bool
+    """Whether all that it waits for is in `keys`. One that is advanced, or was cut off, may wait for more."""
+    keys: frozenset[str]
+    """Idempotency keys of its calls that are seen to wait."""
+
+
 def caller_of(idempotency_key: str | None) -> tuple[str, str] | None:
     """Give the session or run, and its call, that a run was started by; None where it was somebody outside."""
     owner, separator, call_id = (idempotency_key or "").partition(":")
@@ -57,13 +72,30 @@ async def owner_of(stores: Stores, owner_id: str) -> Owner:
     return Owner(LOCAL, False, None)
 
 
+async def load_caller(stores: Stores, owner_id: str) -> Caller:
+    """Read the session or run of an id.
+
+    Raises:
+        RunNotFound, SessionNotFound, StateError, StoreUnavailable: it is not known.
+    """
+    if is_session_id(owner_id):
+        session = await stores.sessions.load_record(SessionId(owner_id))
+        status, ended = session.status, session.status in ENDED
+        keys = frozenset(idempotency_key(owner_id, call.call_id) for call in session.pending)
+        # Of one that is ready its last events may be lost: it may make a call again.
+        return Caller("session", session.principal, status, ended, status not in {"ready", "running"}, keys)
+    run = await stores.runs.load(RunId(owner_id))
+    keys = frozenset(idempotency_key(owner_id, str(call["id"])) for call in run.pending_calls)
+    return Caller("run", run.principal, run.status, run.status in FINAL, run.status != "running", keys)
+
+
 async def is_wanted(stores: Stores, called: RunRecord | SessionRecord) -> bool:
     """Tell whether whoever called a run or a session may ask for its answer: it waits for it, or has not ended.
 
     One that was cut off makes its calls again, so what it is not seen to wait for may be wanted too.
     """
     try:
-        caller = await _caller(stores, called)
+        caller = await _caller_of(stores, called)
     except StateError:  # nobody can tell
         return True
     return caller is not None and (not caller.ended or waits(caller.keys, called))
@@ -75,7 +107,7 @@ async def is_awaited(stores: Stores, session: SessionRecord) -> bool:
     Raises:
         StateError: the caller cannot be read.
     """
-    caller = await _caller(stores, session)
+    caller = await _caller_of(stores, session)
     return caller is not None and (waits(caller.keys, session) or not caller.at_rest)
 
 
@@ -109,34 +141,13 @@ async def require_shallow(stores: Stores, context: CallContext, owner: Owner) ->
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Caller:
-    """A session or a run that called."""
-
-    ended: bool
-    at_rest: bool
-    """Whether all that it waits for is in `keys`. One that is advanced, or was cut off, may wait for more."""
-    keys: frozenset[str]
-    """Idempotency keys of its calls that are seen to wait."""
-
-
-async def _caller(stores: Stores, called: RunRecord | SessionRecord) -> _Caller | None:
+async def _caller_of(stores: Stores, called: RunRecord | SessionRecord) -> Caller | None:
     if isinstance(called, RunRecord):
         named = caller_of(called.idempotency_key)
         owner = None if named is None else named[0]
     else:
         owner = None if called.parent is None else called.parent.id
     try:
-        return None if owner is None else await _read(stores, owner)
+        return None if owner is None else await load_caller(stores, owner)
     except (RunNotFound, SessionNotFound):
         return None
-
-
-async def _read(stores: Stores, owner: str) -> _Caller:
-    if is_session_id(owner):
-        session = await stores.sessions.load_record(SessionId(owner))
-        keys = frozenset(idempotency_key(owner, call.call_id) for call in session.pending)
-        return _Caller(session.status in ENDED, session.status not in {"ready", "running"}, keys)
-    run = await stores.runs.load(RunId(owner))
-    keys = frozenset(idempotency_key(owner, str(call["id"])) for call in run.pending_calls)
-    return _Caller(run.status in FINAL, run.status != "running", keys)

@@ -15,8 +15,7 @@ from wf_artifacts.stores import Stores
 from wf_core.calls.capability import idempotency_key
 from wf_core.codec.sessions import load_header
 from wf_core.ids import RunId, SessionId, is_session_id
-from wf_core.state import FINAL
-from wf_mcp.execution.callees.family import WORKFLOWS, caller_of, waits
+from wf_mcp.execution.callees.family import WORKFLOWS, Caller, caller_of, load_caller, waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +28,6 @@ class Called:
     @property
     def id(self) -> SessionId | RunId:
         return self.record.session_id if isinstance(self.record, SessionRecord) else self.record.run_id
-
-
-@dataclass(frozen=True, slots=True)
-class _Caller:
-    """A session or a run as far as its callees are concerned."""
-
-    what: str
-    principal: str
-    stands: str
-    """How it came to an end; `going on` where it has not."""
-    keys: frozenset[str] | None
-    """Idempotency keys of its calls that have not ended. None where it is not known, because it is advanced."""
 
 
 async def under_way(stores: Stores) -> AsyncGenerator[Called]:
@@ -64,43 +51,44 @@ async def why_unwanted(stores: Stores, called: Called) -> str | None:
     """Say why nobody waits for a callee any more; None where somebody does, or may."""
     record = called.record
     try:
-        caller = await _caller(stores, called.caller)
+        caller = await load_caller(stores, called.caller)
     except (RunNotFound, SessionNotFound):
         # An idempotency key is anybody's to choose: that of a run proves nothing where there is no caller to look at.
         return None if isinstance(record, RunRecord) else f"{called.caller}, which called this, was deleted."
-    if caller.keys is None or caller.principal != record.principal or waits(caller.keys, record):
+    if not caller.at_rest or caller.principal != record.principal:
+        return None
+    if waits(caller.keys - await _answered(stores, called), record):
         return None
     if isinstance(record, RunRecord) and not await _calls(stores, called.caller, record):
         return None
-    return f"The {caller.what} {called.caller}, which called this, {caller.stands}."
+    return f"The {caller.kind} {called.caller}, which called this, {_stands(caller)}."
 
 
-async def _caller(stores: Stores, owner: str) -> _Caller:
-    if is_session_id(owner):
-        session = await stores.sessions.load_record(SessionId(owner))
-        answered = await _answered(stores, session)
-        unanswered = {call.call_id for call in session.pending} - answered
-        keys = frozenset(idempotency_key(owner, call_id) for call_id in unanswered)
-        # Of one that is ready its last events may be lost: it may make the call again.
-        rests = session.status in {"waiting", "answered", "failed"}
-        stands = _SESSIONS.get(session.status, _ELSE)
-        return _Caller("session", session.principal, stands, keys if rests else None)
-    run = await stores.runs.load(RunId(owner))
-    keys = frozenset(idempotency_key(owner, str(call["id"])) for call in run.pending_calls)
-    stands = _RUNS.get(run.status, _ELSE)
-    return _Caller("run", run.principal, stands, None if run.status == "running" else keys)
+def _stands(caller: Caller) -> str:
+    """Say how a caller ended, or that it goes on without its callee."""
+    match caller.kind, caller.status:
+        case "session", "answered":
+            return "has answered without it"
+        case "session", "failed":
+            return "has ended"
+        case "run", "completed" | "failed":
+            return f"has {caller.status}"
+        case "run", "cancelled":
+            return "was cancelled"
+        case _:
+            return "does not wait for it any more"
 
 
-async def _answered(stores: Stores, session: SessionRecord) -> set[str]:
-    """Give the calls that have an answer which the session may not have taken yet. A callee that gave it has ended."""
-    kept = await stores.continuations.of_session(session.session_id, now=session.updated_at)
+async def _answered(stores: Stores, called: Called) -> set[str]:
+    """Give the keys of calls that have an answer which their session may not have taken yet.
+
+    A callee that gave it has ended.
+    """
+    if not is_session_id(called.caller):
+        return set()
+    kept = await stores.continuations.of_session(called.caller, now=called.record.updated_at)
     given = [one.continuation for one in kept if one.state == "delivered"]
-    return {one.call_id for one in given if one.kind == "callee"}
-
-
-_ELSE = "does not wait for it any more"
-_SESSIONS = {"answered": "has answered without it", "failed": "has ended"}
-_RUNS = {status: f"was {status}" if status == "cancelled" else f"has {status}" for status in FINAL}
+    return {idempotency_key(called.caller, one.call_id) for one in given if one.kind == "callee"}
 
 
 async def _calls(stores: Stores, owner: str, run: RunRecord) -> bool:
