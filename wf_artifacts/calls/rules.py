@@ -56,7 +56,7 @@ def putting(earlier: Waiting | None, continuation: Continuation) -> Waiting:
     fresh = Waiting(continuation=continuation)
     if earlier is None:
         return fresh
-    if whose(earlier.continuation) != whose(continuation):
+    if _whose(earlier.continuation) != _whose(continuation):
         raise ValueError(f"the token {continuation.token} stands for another call")
     if continuation.kind == "in_doubt" and (
         earlier.state == "closed" or (earlier.state == "open" and earlier.continuation.kind != "in_doubt")
@@ -68,18 +68,6 @@ def putting(earlier: Waiting | None, continuation: Continuation) -> Waiting:
         known = earlier.continuation.model_copy(update={"reason": continuation.reason})
         return earlier.model_copy(update={"continuation": known})
     return earlier
-
-
-def _tells_why(earlier: Waiting, continuation: Continuation) -> bool:
-    """Tell whether it is known only now what the callee of a call waits for: it was announced before it was asked."""
-    kinds = {earlier.continuation.kind, continuation.kind}
-    is_open = earlier.state == "open" and kinds == {"callee"}
-    return is_open and continuation.reason not in {None, "", earlier.continuation.reason}
-
-
-def whose(continuation: Continuation) -> tuple[str, str, str]:
-    """Say which call a continuation is of."""
-    return continuation.principal, continuation.session_id, continuation.call_id
 
 
 def taken(token: str) -> ValueError:
@@ -185,3 +173,15 @@ def principal_digest(principal: str) -> bytes:
 def key_digest(key: str) -> str:
     """Stand for the key of a cached result, which may be any text, where it is looked up."""
     return sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _tells_why(earlier: Waiting, continuation: Continuation) -> bool:
+    """Tell whether it is known only now what the callee of a call waits for: it was announced before it was asked."""
+    kinds = {earlier.continuation.kind, continuation.kind}
+    is_open = earlier.state == "open" and kinds == {"callee"}
+    return is_open and continuation.reason not in {None, "", earlier.continuation.reason}
+
+
+def _whose(continuation: Continuation) -> tuple[str, str, str]:
+    """Say which call a continuation is of."""
+    return continuation.principal, continuation.session_id, continuation.call_id

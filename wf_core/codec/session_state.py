@@ -58,11 +58,46 @@ def read_state(value: object, where: str, header: SessionHeader) -> Session:
     return session
 
 
-def _by_id(calls: list[TrackedCall], where: str) -> dict[str, TrackedCall]:
-    indexed = {call.id: call for call in calls}
-    if len(indexed) < len(calls):
-        raise corrupt(where, "names an id twice")
-    return indexed
+def read_call_of(fields: Fields) -> ToolCall:
+    """Take a call as the model asked for it out of a record that holds more."""
+    return ToolCall(
+        name=fields.of(str, "name"),
+        arguments=fields.any("arguments"),
+        provider_call_id=fields.of(str, "provider_call_id"),
+        capability=fields.of(str, "capability"),
+    )
+
+
+def read_policy_of(fields: Fields) -> AppliedPolicy:
+    """Take what was decided about a call out of a record that holds more."""
+    value, where = fields.any("disposition"), f"{fields.where}.disposition"
+    try:
+        disposition = read_disposition(value, where)
+    except InvalidPolicy as bad:
+        raise corrupt(bad.issues[0]["where"], str(bad.issues[0]["message"])) from bad
+    if canonical(disposition_to_json(disposition)) != canonical(value):
+        raise corrupt(where, "is not written as it is stored")
+    return AppliedPolicy(disposition, fields.of(str, "rule"))
+
+
+def read_stored_result(value: Any, where: str) -> ToolResult:
+    """Read a result."""
+    found = read_form(value)
+    if found is None or result_to_json(found) != value:
+        raise corrupt(where, "is no result")
+    return found
+
+
+def read_attachment(value: object, where: str) -> Attachment:
+    """Read a file of the user's."""
+    with Fields(value, where) as fields:
+        return Attachment(fields.of(str, "mime_type"), fields.of(str, "base64_data"), fields.maybe(str, "filename"))
+
+
+def read_usage(value: object, where: str) -> Usage:
+    """Read what an answer used."""
+    with Fields(value, where) as fields:
+        return Usage(fields.count("input_tokens"), fields.count("output_tokens"))
 
 
 def _read_turn(value: object, where: str) -> Turn:
@@ -111,48 +146,6 @@ def _read_tracked(value: object, where: str) -> TrackedCall:
     return call
 
 
-def read_call_of(fields: Fields) -> ToolCall:
-    """Take a call as the model asked for it out of a record that holds more."""
-    return ToolCall(
-        name=fields.of(str, "name"),
-        arguments=fields.any("arguments"),
-        provider_call_id=fields.of(str, "provider_call_id"),
-        capability=fields.of(str, "capability"),
-    )
-
-
-def read_policy_of(fields: Fields) -> AppliedPolicy:
-    """Take what was decided about a call out of a record that holds more."""
-    value, where = fields.any("disposition"), f"{fields.where}.disposition"
-    try:
-        disposition = read_disposition(value, where)
-    except InvalidPolicy as bad:
-        raise corrupt(bad.issues[0]["where"], str(bad.issues[0]["message"])) from bad
-    if canonical(disposition_to_json(disposition)) != canonical(value):
-        raise corrupt(where, "is not written as it is stored")
-    return AppliedPolicy(disposition, fields.of(str, "rule"))
-
-
-def read_stored_result(value: Any, where: str) -> ToolResult:
-    """Read a result."""
-    found = read_form(value)
-    if found is None or result_to_json(found) != value:
-        raise corrupt(where, "is no result")
-    return found
-
-
-def read_attachment(value: object, where: str) -> Attachment:
-    """Read a file of the user's."""
-    with Fields(value, where) as fields:
-        return Attachment(fields.of(str, "mime_type"), fields.of(str, "base64_data"), fields.maybe(str, "filename"))
-
-
-def read_usage(value: object, where: str) -> Usage:
-    """Read what an answer used."""
-    with Fields(value, where) as fields:
-        return Usage(fields.count("input_tokens"), fields.count("output_tokens"))
-
-
 def _read_tool_call(value: object, where: str) -> ToolCall:
     with Fields(value, where) as fields:
         return read_call_of(fields)
@@ -181,6 +174,13 @@ def _read_notice(value: object, where: str) -> Notice:
 
 def _read_maybe_result(value: object, where: str) -> ToolResult | None:
     return None if value is None else read_stored_result(value, where)
+
+
+def _by_id(calls: list[TrackedCall], where: str) -> dict[str, TrackedCall]:
+    indexed = {call.id: call for call in calls}
+    if len(indexed) < len(calls):
+        raise corrupt(where, "names an id twice")
+    return indexed
 
 
 def _check(session: Session, where: str) -> None:

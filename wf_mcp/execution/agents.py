@@ -58,21 +58,6 @@ async def pin_agent(registry: SourceRegistry, agent: AgentFile, *, origin: Mappi
     return PinnedAgent(snapshot, ())
 
 
-def _agent_file(snapshot: AgentSnapshot, config: Config) -> Path | None:
-    """Give the file that the agent came from, where it is now. None for one written in Python.
-
-    Raises:
-        AgentNotFound: wf.json names the agent no more.
-    """
-    match snapshot.origin:
-        case {"config": str(slug)}:
-            return configured_file(config, slug)
-        case {"file": str(file)}:
-            return Path(file)
-        case _:
-            return None
-
-
 def agent_folder(snapshot: AgentSnapshot, config: Config) -> Path:
     """Give what the paths in an agent are relative to: the folder of its file, else that of wf.json.
 
@@ -102,6 +87,21 @@ async def readiness(snapshot: AgentSnapshot, registry: SourceRegistry, config: C
         contracts[tool.capability], wrong = _compare(tool, found)
         issues += wrong
     return Readiness(tuple(issues), contracts)
+
+
+def _agent_file(snapshot: AgentSnapshot, config: Config) -> Path | None:
+    """Give the file that the agent came from, where it is now. None for one written in Python.
+
+    Raises:
+        AgentNotFound: wf.json names the agent no more.
+    """
+    match snapshot.origin:
+        case {"config": str(slug)}:
+            return configured_file(config, slug)
+        case {"file": str(file)}:
+            return Path(file)
+        case _:
+            return None
 
 
 def _pinned_contract(tool: ToolDefinition) -> Contract:

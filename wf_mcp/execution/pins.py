@@ -97,41 +97,6 @@ async def pin_definition(registry: SourceRegistry, catalog: CatalogStore, defini
     return replace(pinned, environment=_PINNED.keep(_content(pinned.environment), pinned.environment))
 
 
-async def _pin(
-    registry: SourceRegistry, artifact: Artifact, descendants: Descendants, deployment: Deployment
-) -> Pinned:
-    family = (artifact, *descendants.artifacts)
-    # In threads: long plans take their time, and others are served meanwhile.
-    plans = _digests(family)
-    called = await _CALLED.get(plans, partial(to_thread.run_sync, partial(_called, family)))
-    issues = [*_namesakes(called), *_idle_bindings(called, deployment), *_idle_rules(called, deployment)]
-    wanted = {reference: _bound(reference, deployment) for reference in called}
-    found = await ask(registry, wanted.values(), seconds=PIN_SECONDS)
-    capabilities: dict[str, PinnedCapability] = {}
-    sources: dict[str, dict[str, Contract]] = {}
-    for reference, name in wanted.items():
-        match found.get(name):
-            case None:
-                issues.append(_missing(str(reference), SourceUnavailable.silent(name[0], PIN_SECONDS)))
-            case Capability() as live:
-                capabilities[str(reference)] = PinnedCapability(
-                    source=live.source, name=live.name, contract=live.contract, digest=live.digest
-                )
-                sources.setdefault(reference.source, {})[reference.capability] = live.contract
-            case WfError() as error:
-                issues.append(replace(_missing(str(reference), error), hint=_spelling(reference, error, registry)))
-    if not _errors(issues):
-        offered = tuple(sorted((logical, pinned.digest) for logical, pinned in capabilities.items()))
-        checking = partial(to_thread.run_sync, partial(_check, artifact, descendants, sources))
-        issues += await _CHECKED.get((plans, tuple(descendants.absent), offered), checking)
-    if _errors(issues):
-        return Pinned(None, tuple(issues))
-    environment = PinnedEnvironment(
-        artifact=artifact, children=descendants.artifacts, deployment=deployment, capabilities=capabilities
-    )
-    return Pinned(environment, tuple(issues))
-
-
 async def ask(registry: SourceRegistry, names: Iterable[Name], *, seconds: float | None = None) -> Found:
     """Ask all sources at once, each for what is wanted of it; after `seconds` give what was heard."""
     found: dict[Name, Capability | WfError] = {}
@@ -182,6 +147,41 @@ def readiness(environment: PinnedEnvironment, found: Found) -> Readiness:
 def pinned_contracts(environment: PinnedEnvironment) -> dict[str, Contract]:
     """Give the contracts with which the run was started."""
     return {logical: pinned.contract for logical, pinned in environment.capabilities.items()}
+
+
+async def _pin(
+    registry: SourceRegistry, artifact: Artifact, descendants: Descendants, deployment: Deployment
+) -> Pinned:
+    family = (artifact, *descendants.artifacts)
+    # In threads: long plans take their time, and others are served meanwhile.
+    plans = _digests(family)
+    called = await _CALLED.get(plans, partial(to_thread.run_sync, partial(_called, family)))
+    issues = [*_namesakes(called), *_idle_bindings(called, deployment), *_idle_rules(called, deployment)]
+    wanted = {reference: _bound(reference, deployment) for reference in called}
+    found = await ask(registry, wanted.values(), seconds=PIN_SECONDS)
+    capabilities: dict[str, PinnedCapability] = {}
+    sources: dict[str, dict[str, Contract]] = {}
+    for reference, name in wanted.items():
+        match found.get(name):
+            case None:
+                issues.append(_missing(str(reference), SourceUnavailable.silent(name[0], PIN_SECONDS)))
+            case Capability() as live:
+                capabilities[str(reference)] = PinnedCapability(
+                    source=live.source, name=live.name, contract=live.contract, digest=live.digest
+                )
+                sources.setdefault(reference.source, {})[reference.capability] = live.contract
+            case WfError() as error:
+                issues.append(replace(_missing(str(reference), error), hint=_spelling(reference, error, registry)))
+    if not _errors(issues):
+        offered = tuple(sorted((logical, pinned.digest) for logical, pinned in capabilities.items()))
+        checking = partial(to_thread.run_sync, partial(_check, artifact, descendants, sources))
+        issues += await _CHECKED.get((plans, tuple(descendants.absent), offered), checking)
+    if _errors(issues):
+        return Pinned(None, tuple(issues))
+    environment = PinnedEnvironment(
+        artifact=artifact, children=descendants.artifacts, deployment=deployment, capabilities=capabilities
+    )
+    return Pinned(environment, tuple(issues))
 
 
 def _digests(family: Iterable[Artifact]) -> _Plans:

@@ -133,22 +133,6 @@ async def inspect_run(
     return await summaries.summarize(app, record, left=left)
 
 
-async def _look_after(app: App, record: RunRecord, wait_seconds: float) -> bool:
-    """Let the calls expire whose time has come, and ask the callees of others; tell whether there was any of that."""
-    now = iso(app.clock.now())
-    expires = [call["expires_at"] for call in record.pending_calls if call.get("expires_at") is not None]
-    asks = app.callees is not None and waits_for_callees(record)
-    seconds = max(wait_seconds, summaries.INSPECTION_SECONDS)
-    if any(moment <= now for moment in expires):
-        with suppress(RunBusy, RunBlocked):
-            await app.runs.wait(await app.runs.expire(record.run_id), seconds=seconds)
-    elif app.callees is not None and asks:
-        with anyio.move_on_after(seconds):
-            await app.callees.ask(record.run_id)
-            await app.runs.wait(app.runs.handle(record.run_id), seconds=seconds)
-    return bool(expires) or asks
-
-
 async def validate_run(app: App, *, run_id: str, caller: Caller = LOCAL_MODEL) -> RunSummary:
     """Say whether a run could go on, from what the sources offer now, however long they take to say it.
 
@@ -235,6 +219,22 @@ async def waited(app: App, handle: Handle, caller: Caller, seconds: float, progr
         if stopped is None:
             return await summaries.summarize(app, await _load(app, handle.run_id, caller), left=left)
         return await summaries.summarize(app, stopped.record, environment=stopped.environment)
+
+
+async def _look_after(app: App, record: RunRecord, wait_seconds: float) -> bool:
+    """Let the calls expire whose time has come, and ask the callees of others; tell whether there was any of that."""
+    now = iso(app.clock.now())
+    expires = [call["expires_at"] for call in record.pending_calls if call.get("expires_at") is not None]
+    asks = app.callees is not None and waits_for_callees(record)
+    seconds = max(wait_seconds, summaries.INSPECTION_SECONDS)
+    if any(moment <= now for moment in expires):
+        with suppress(RunBusy, RunBlocked):
+            await app.runs.wait(await app.runs.expire(record.run_id), seconds=seconds)
+    elif app.callees is not None and asks:
+        with anyio.move_on_after(seconds):
+            await app.callees.ask(record.run_id)
+            await app.runs.wait(app.runs.handle(record.run_id), seconds=seconds)
+    return bool(expires) or asks
 
 
 async def _load(app: App, run_id: str, caller: Caller) -> RunRecord:

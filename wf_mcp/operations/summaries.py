@@ -31,6 +31,16 @@ INSPECTION_SECONDS = 10.0
 """How long an inspection waits for sources to say what they offer now."""
 
 MOST_ACTIONS = 5
+"""How many questions and how many calls `next_actions` says how to answer. The others are answered alike."""
+
+_DOUBT = (None, "in_doubt")
+
+_REASONS = {
+    "deferred": "The call policy of the deployment leaves this call to somebody outside.",
+    "approval": "The call policy of the deployment lets a person decide about this call before it is made.",
+    "in_doubt": "The process that made this call ended before the result was stored. Whether the call was carried "
+    "out is not known, and it is neither read-only nor idempotent, so it is not repeated unasked.",
+}
 
 
 async def summarize(
@@ -129,35 +139,9 @@ def resume_readiness(record: RunRecord, readiness: Readiness | None) -> ResumeRe
     return "blocked" if only_doubts and not record.interrupts else "ready"
 
 
-_DOUBT = (None, "in_doubt")
-
-_REASONS = {
-    "deferred": "The call policy of the deployment leaves this call to somebody outside.",
-    "approval": "The call policy of the deployment lets a person decide about this call before it is made.",
-    "in_doubt": "The process that made this call ended before the result was stored. Whether the call was carried "
-    "out is not known, and it is neither read-only nor idempotent, so it is not repeated unasked.",
-}
-
-
 def pending_calls(record: RunRecord) -> list[PendingCall]:
     """Tell the calls that wait, as they are stored in a record."""
     return [_pending(record, call) for call in record.pending_calls]
-
-
-def _pending(record: RunRecord, call: Mapping[str, Any]) -> PendingCall:
-    awaits = call.get("awaits", "in_doubt")
-    return PendingCall(
-        token=call_token(record.run_id, call["id"]),
-        state="in_doubt" if awaits == "in_doubt" else "deferred",
-        step_id=call["step_id"],
-        path=call["path"],
-        capability=call["capability"],
-        arguments=call["arguments"],
-        awaits=awaits,
-        reason=call.get("reason") or _REASONS.get(awaits),
-        since=call.get("since", call["started_at"]),
-        expires_at=call.get("expires_at"),
-    )
 
 
 def settle_action(call: PendingCall) -> str:
@@ -215,6 +199,22 @@ def diagnose(issues: Sequence[Issue]) -> list[Diagnostic]:
 def unusable(error: WfError) -> Diagnostic:
     """Tell why something stored cannot be read, or gone on with."""
     return Diagnostic(severity="error", code=error.code, message=error.message, hint=error.hint)
+
+
+def _pending(record: RunRecord, call: Mapping[str, Any]) -> PendingCall:
+    awaits = call.get("awaits", "in_doubt")
+    return PendingCall(
+        token=call_token(record.run_id, call["id"]),
+        state="in_doubt" if awaits == "in_doubt" else "deferred",
+        step_id=call["step_id"],
+        path=call["path"],
+        capability=call["capability"],
+        arguments=call["arguments"],
+        awaits=awaits,
+        reason=call.get("reason") or _REASONS.get(awaits),
+        since=call.get("since", call["started_at"]),
+        expires_at=call.get("expires_at"),
+    )
 
 
 async def _readiness(

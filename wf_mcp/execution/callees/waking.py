@@ -44,6 +44,11 @@ _HEARD = (CallAlreadyCompleted, CallExpired, UnknownCall)
 """It has the answer already, or does not wait yet: then it asks itself."""
 
 
+def waits_for_callees(record: RunRecord) -> bool:
+    """Tell whether a run waits for agents or workflows that it called."""
+    return any(call.get("awaits") == "callee" for call in record.pending_calls)
+
+
 class Callees:
     """Tells callers what became of their calls, in the sessions and runs of one program."""
 
@@ -221,8 +226,3 @@ class Callees:
 def _refused(bad: InvalidResult) -> Settlement:
     """Give the failure of a call whose callee said what its caller cannot take, as where that is said at once."""
     return Settlement("failed", message=f"output_invalid: {bad.message}", by="callee")
-
-
-def waits_for_callees(record: RunRecord) -> bool:
-    """Tell whether a run waits for agents or workflows that it called."""
-    return any(call.get("awaits") == "callee" for call in record.pending_calls)

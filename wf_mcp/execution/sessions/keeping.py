@@ -77,6 +77,14 @@ async def look(driver: SessionDriver) -> None:
         await driver.poke(session_id)
 
 
+async def take_over(driver: SessionDriver, session_ids: list[SessionId]) -> Mapping[SessionId, WfError]:
+    """Take each of these abandoned sessions over, and give those that are left, with the reason.
+
+    One that another process takes over meanwhile is not among them.
+    """
+    return await take_over_each("session", session_ids, driver.take_over, busy=SessionBusy)
+
+
 async def _look_around(driver: SessionDriver, *, thorough: bool = True) -> None:
     """Find the waiting sessions that are to go on by themselves, whoever put them to rest.
 
@@ -96,11 +104,3 @@ async def _look_around(driver: SessionDriver, *, thorough: bool = True) -> None:
         # What this process put to rest meanwhile is newer than what was read.
         if not driver.advances(session_id) and (session_id in known or session_id not in waiting):
             waiting[session_id] = tokens
-
-
-async def take_over(driver: SessionDriver, session_ids: list[SessionId]) -> Mapping[SessionId, WfError]:
-    """Take each of these abandoned sessions over, and give those that are left, with the reason.
-
-    One that another process takes over meanwhile is not among them.
-    """
-    return await take_over_each("session", session_ids, driver.take_over, busy=SessionBusy)
