@@ -8,7 +8,8 @@ from typing import Any, cast
 import anyio
 import pytest
 
-from tests.wf_mcp.scripted import Gate, ScriptedSource, ask, node, opened, plan, start, stopped, watched
+from tests.wf_mcp.loops import ask_or
+from tests.wf_mcp.scripted import Gate, ScriptedSource, node, opened, plan, start, stopped, watched
 from wf_artifacts.errors import RunBusy, StoreUnavailable
 from wf_artifacts.runs.store import RunStore
 from wf_artifacts.stores import Stores, open_stores
@@ -153,19 +154,9 @@ async def test_a_blocked_run_is_left_as_it_is_until_what_it_needs_is_back(stores
 
 
 async def test_a_question_that_opened_before_the_crash_is_answered_after_it(stores: Stores) -> None:
-    which = {"op": "eq", "left": {"path": "context.item"}, "right": {"value": "ask"}}
-    document = plan(
-        {
-            "each": {"type": "foreach", "over": "input.items", "as": "item", "mode": "concurrent",
-                     "routes": {"loop": "which", "done": "__end__"}},
-            "which": {"type": "condition", "check": which, "routes": {"true": "ask", "false": "do"}},
-            "ask": ask(),
-            "do": node("ops.do"),
-        }
-    )  # fmt: skip
     gate = Gate()
     async with opened(source(READS, gate), stores=stores) as app:
-        handle = await start(app, document, {"items": ["ask", "do"]})
+        handle = await start(app, ask_or("ops.do"), {"items": ["ask", "do"]})
         with anyio.fail_after(5):
             await gate.entered.wait()
     async with opened(source(READS), stores=stores) as app:

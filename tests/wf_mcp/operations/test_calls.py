@@ -9,10 +9,11 @@ import anyio
 import pytest
 
 from tests.wf_mcp.desk import APPROVE, asks, desk, tokens, waiting
-from tests.wf_mcp.scripted import Gate, ScriptedSource, ask, contents, node, opened, plan, start
+from tests.wf_mcp.loops import ask_or
+from tests.wf_mcp.operations.paying import CONTRACTS, PAY
+from tests.wf_mcp.scripted import Gate, ScriptedSource, contents, opened, start
 from wf_artifacts.errors import CallNotFound
 from wf_artifacts.stores import Stores, open_stores
-from wf_core.calls.contract import Contract
 from wf_core.errors import (
     CallAlreadyCompleted,
     InvalidResult,
@@ -34,13 +35,6 @@ from wf_mcp.operations.sessions import inspect_session, resume_session
 from wf_mcp.operations.traces import read_run_trace
 
 pytestmark = pytest.mark.anyio
-
-PAY = plan(
-    {"pay": node("ops.pay", input={"amount": {"path": "input.amount"}}, output={"state.receipt": "receipt"})},
-    state_schema={"properties": {"receipt": {}}},
-    output={"receipt": {"path": "state.receipt"}},
-)
-CONTRACTS = {"pay": Contract(output_schema={"type": "object", "required": ["receipt"]})}
 
 
 @asynccontextmanager
@@ -145,19 +139,9 @@ async def test_tokens_that_name_no_call_in_doubt_are_not_found(stores: Stores) -
 
 async def test_a_question_is_answered_beside_a_call_in_doubt(stores: Stores) -> None:
     """One item of the run asks, another was in the middle of its call."""
-    which = {"op": "eq", "left": {"path": "context.item"}, "right": {"value": "ask"}}
-    document = plan(
-        {
-            "each": {"type": "foreach", "over": "input.items", "as": "item", "mode": "concurrent",
-                     "routes": {"loop": "which", "done": "__end__"}},
-            "which": {"type": "condition", "check": which, "routes": {"true": "ask", "false": "pay"}},
-            "ask": ask(),
-            "pay": node("ops.pay"),
-        }
-    )  # fmt: skip
     gate = Gate()
     async with opened(ScriptedSource(acts={"pay": gate}), stores=stores) as app:
-        handle = await start(app, document, {"items": ["ask", "pay"]})
+        handle = await start(app, ask_or("ops.pay"), {"items": ["ask", "pay"]})
         with anyio.fail_after(5):
             await gate.entered.wait()
     async with opened(ScriptedSource(acts={"pay": gate}), stores=stores) as app:

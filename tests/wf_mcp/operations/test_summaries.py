@@ -6,6 +6,7 @@ from typing import Any
 import anyio
 import pytest
 
+from tests.wf_mcp.loops import ask_or
 from tests.wf_mcp.scripted import (
     Gate,
     ScriptedSource,
@@ -198,19 +199,9 @@ async def test_a_run_that_stops_while_it_is_told_is_not_called_abandoned() -> No
 
 async def test_a_question_of_a_run_under_way_can_be_answered_where_the_run_is_advanced() -> None:
     """A process that does not advance it would be told that the run is busy."""
-    which = {"op": "eq", "left": {"path": "context.item"}, "right": {"value": "ask"}}
-    document = plan(
-        {
-            "each": {"type": "foreach", "over": "input.items", "as": "item", "mode": "concurrent",
-                     "routes": {"loop": "which", "done": "__end__"}},
-            "which": {"type": "condition", "check": which, "routes": {"true": "ask", "false": "do"}},
-            "ask": ask(),
-            "do": node("ops.do"),
-        }
-    )  # fmt: skip
     gate = Gate()
     async with opened(ScriptedSource(acts={"do": gate})) as app:
-        handle = await start(app, document, {"items": ["ask", "do", "ask"]})
+        handle = await start(app, ask_or("ops.do"), {"items": ["ask", "do", "ask"]})
         with anyio.fail_after(5):
             await gate.entered.wait()
             await app.runs.answer(handle.run_id, Answer({}, interrupt_id="int_1"))
