@@ -85,9 +85,9 @@ def mark_of(value: object) -> CapabilityMark | None:
     return mark if isinstance(mark, CapabilityMark) else None
 
 
-def idempotency_key(run_id: str, call_id: str) -> str:
-    """Name a call for outside systems: the same over retries and recovery."""
-    return f"{run_id}:{call_id}"
+def idempotency_key(owner_id: str, call_id: str) -> str:
+    """Name a call of a run or a session for outside systems: the same over retries and recovery."""
+    return f"{owner_id}:{call_id}"
 
 
 __all__ = ["CallContext", "CapabilityMark", "Outcome", "capability", "idempotency_key", "mark_of"]

@@ -9,7 +9,7 @@ from wf_core.state import Frame, Interrupt, Pending, RunState
 from wf_core.times import iso
 
 SHOWN_BYTES = 4096
-"""Longer arguments of a call are shortened and marked, as in the trace."""
+"""Longer values are shortened and marked where they are shown, as in the trace."""
 
 
 def describe(run: RunState, before: RunRecord, *, checkpoint: int, now: datetime) -> RunRecord:

@@ -6,10 +6,8 @@ from wf_core.calls.results import ToolResult, result_to_json
 from wf_core.calls.tracked import TrackedCall
 from wf_core.jsonvalue import JsonValue, shorten
 from wf_core.sessions import LlmTurn, Notice, PartialUserTurn, PlacedResult, Session, Turn, UserTurn
+from wf_mcp.execution.records import SHOWN_BYTES
 from wf_mcp.operations.session_models import TurnView
-
-SHOWN_BYTES = 4096
-"""Longer values are shortened and marked, as in a trace."""
 
 
 def conversation(session: Session, most: int) -> list[TurnView]:

@@ -10,11 +10,12 @@ from wf_core.times import iso
 from wf_core.validation import Issue
 from wf_mcp.app import App
 from wf_mcp.execution.calls.isolated import NO_RUNNER
+from wf_mcp.execution.records import SHOWN_BYTES
 from wf_mcp.execution.sessions.views import PendingCall as Waiting
 from wf_mcp.execution.sessions.views import SessionView
 from wf_mcp.operations.answers import Diagnostic
 from wf_mcp.operations.callees import Looked, look
-from wf_mcp.operations.conversations import SHOWN_BYTES, conversation, queued
+from wf_mcp.operations.conversations import conversation, queued
 from wf_mcp.operations.models import PendingCall
 from wf_mcp.operations.session_models import (
     SessionDetail,

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, Protocol, Self
 
+from wf_core.calls.capability import idempotency_key
 from wf_core.calls.policy import Disposition, PolicyContext, ToolCall
 from wf_core.calls.results import ToolResult
 from wf_core.jsonvalue import JsonValue
@@ -56,7 +57,7 @@ class CallRequest:
     @property
     def idempotency_key(self) -> str:
         """Name the call for outside systems: the same for every attempt, also after a crash."""
-        return f"{self.owner_id}:{self.call_id}"
+        return idempotency_key(self.owner_id, self.call_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,6 @@ from wf_mcp.isolation.protocol import DeploymentRunner
 from wf_mcp.llm.protocol import ModelProvider
 from wf_mcp.sources.protocol import CapabilitySource
 
-RANDOM_BITS = 128
-
 
 async def _nothing_missing(agent: AgentSnapshot) -> Sequence[Mapping[str, Any]]:  # noqa: ARG001
     return ()
@@ -35,7 +33,7 @@ class SessionMeans:
     cache: CallCache
     clock: Clock
     random_bits: Callable[[], int]
-    """Gives `RANDOM_BITS` random bits, that nobody can guess."""
+    """Gives `wf_core.ids.RANDOM_BITS` random bits, that nobody can guess."""
     sources: Callable[[], Mapping[str, CapabilitySource]]
     """Gives every source by name."""
     open_model: Callable[[AgentSnapshot], ModelProvider]

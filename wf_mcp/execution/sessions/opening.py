@@ -9,12 +9,13 @@ from wf_artifacts.clock import Clock
 from wf_artifacts.stores import Stores
 from wf_core.calls.policy import IsolationSpec
 from wf_core.errors import WfError
+from wf_core.ids import RANDOM_BITS
 from wf_core.sessions import AgentSnapshot
 from wf_mcp.config import Config, Redactor
 from wf_mcp.config.runners import names_place
 from wf_mcp.execution.agents import agent_folder, readiness
 from wf_mcp.execution.calls.protocol import Target
-from wf_mcp.execution.sessions.means import RANDOM_BITS, SessionMeans
+from wf_mcp.execution.sessions.means import SessionMeans
 from wf_mcp.isolation import DeploymentRunner, open_runner, python_workers
 from wf_mcp.llm import ModelProvider
 from wf_mcp.llm.opening import open_model
