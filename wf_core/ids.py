@@ -12,7 +12,7 @@ SessionId = NewType("SessionId", str)
 ArtifactId = NewType("ArtifactId", str)
 DeploymentId = NewType("DeploymentId", str)
 
-RANDOM_BITS: Final = 128
+RUN_ID_RANDOM_BITS: Final = 128
 """How many of them the id of a run or a session holds."""
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
@@ -62,13 +62,13 @@ def derived_session_id(owner: str, key: str, now: datetime) -> SessionId:
     It sorts beside its owner; beside `now`, where the owner's id has no time.
     """
     _, _, dated = owner.partition("_")
-    digest = int.from_bytes(hashlib.sha256(key.encode()).digest()[: RANDOM_BITS // 8], "big")
+    digest = int.from_bytes(hashlib.sha256(key.encode()).digest()[: RUN_ID_RANDOM_BITS // 8], "big")
     if not (is_run_id(owner) or is_session_id(owner)):
         return session_id(now, digest)
     number = 0
     for digit in dated:
         number = number << 5 | _CROCKFORD.index(digit)
-    return SessionId("sess_" + base32(number >> RANDOM_BITS << RANDOM_BITS | digest, _DATED_LENGTH))
+    return SessionId("sess_" + base32(number >> RUN_ID_RANDOM_BITS << RUN_ID_RANDOM_BITS | digest, _DATED_LENGTH))
 
 
 def is_session_id(text: str) -> bool:
@@ -96,5 +96,5 @@ def base32(number: int, length: int) -> str:
 
 def _dated(now: datetime, random_bits: int) -> str:
     milliseconds = (now - _EPOCH) // _MILLISECOND
-    number = (milliseconds << RANDOM_BITS) | (random_bits & ((1 << RANDOM_BITS) - 1))
+    number = (milliseconds << RUN_ID_RANDOM_BITS) | (random_bits & ((1 << RUN_ID_RANDOM_BITS) - 1))
     return base32(number, _DATED_LENGTH)

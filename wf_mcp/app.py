@@ -12,7 +12,7 @@ import anyio
 
 from wf_artifacts.clock import Clock, SystemClock
 from wf_artifacts.stores import Stores, open_stores
-from wf_core.ids import RANDOM_BITS
+from wf_core.ids import RUN_ID_RANDOM_BITS
 from wf_mcp.config import Config, Redactor
 from wf_mcp.config.place import configuration, default_home
 from wf_mcp.execution.callees.opening import open_callees
@@ -78,7 +78,7 @@ class App:
                 cache=stores.cache,
                 runner=deployment_runners(settings, redactor, environ=environ),
             )
-            runs = RunDriver(means, tasks, lambda: secrets.randbits(RANDOM_BITS))
+            runs = RunDriver(means, tasks, lambda: secrets.randbits(RUN_ID_RANDOM_BITS))
             outside = session_means(stores, registry, settings, redactor, environ=environ, clock=time)
             try:
                 sessions = SessionDriver(outside, tasks)

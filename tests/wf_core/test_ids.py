@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wf_core.ids import (
-    RANDOM_BITS,
+    RUN_ID_RANDOM_BITS,
     call_token,
     close_matches,
     derived_session_id,
@@ -25,7 +25,7 @@ NOW = datetime(2026, 11, 30, 10, tzinfo=UTC)
 instants = st.datetimes(datetime(1970, 1, 1), datetime(2999, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 - bounds
 Name = Callable[[datetime, int], str]
 dated = pytest.mark.parametrize("name", [run_id, session_id])
-chances = st.integers(0, 2**RANDOM_BITS - 1)
+chances = st.integers(0, 2**RUN_ID_RANDOM_BITS - 1)
 
 
 @pytest.mark.parametrize("text", ["a", "publish_notes", "A.b-c_1", "0", "x" * 128])

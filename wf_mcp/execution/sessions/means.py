@@ -33,7 +33,7 @@ class SessionMeans:
     cache: CallCache
     clock: Clock
     random_bits: Callable[[], int]
-    """Gives `wf_core.ids.RANDOM_BITS` random bits, that nobody can guess."""
+    """Gives `wf_core.ids.RUN_ID_RANDOM_BITS` random bits, that nobody can guess."""
     sources: Callable[[], Mapping[str, CapabilitySource]]
     """Gives every source by name."""
     open_model: Callable[[AgentSnapshot], ModelProvider]

@@ -9,7 +9,7 @@ from wf_artifacts.clock import Clock
 from wf_artifacts.stores import Stores
 from wf_core.calls.policy import IsolationSpec
 from wf_core.errors import WfError
-from wf_core.ids import RANDOM_BITS
+from wf_core.ids import RUN_ID_RANDOM_BITS
 from wf_core.sessions import AgentSnapshot
 from wf_mcp.config import Config, Redactor
 from wf_mcp.config.runners import names_place
@@ -40,7 +40,7 @@ def session_means(
         continuations=stores.continuations,
         cache=stores.cache,
         clock=clock,
-        random_bits=lambda: secrets.randbits(RANDOM_BITS),
+        random_bits=lambda: secrets.randbits(RUN_ID_RANDOM_BITS),
         sources=registry.sources,
         open_model=outside.model,
         missing=outside.missing,
