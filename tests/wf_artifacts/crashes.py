@@ -54,6 +54,10 @@ async def append_unsynced(runs: RunStore) -> None:
     await append(runs, sync=False)
 
 
+async def append_and_wait_later(runs: RunStore) -> None:
+    await append(runs, sync=True, wait=False)
+
+
 async def stop(runs: RunStore) -> None:
     await commit(runs, FIRST.run_id, status="interrupted", interrupts=({"id": "int_1"},))
 
@@ -99,6 +103,7 @@ STORY: list[Act] = [
     append_synced,
     append_unsynced,
     append_synced,  # which makes room
+    append_and_wait_later,
     stop,
     resume,
     append_synced,
@@ -114,12 +119,15 @@ STORY: list[Act] = [
 ]
 
 
-async def append(runs: RunStore, *, sync: bool) -> None:
+async def append(runs: RunStore, *, sync: bool, wait: bool = True) -> None:
     async with claimed(runs, FIRST.run_id) as claim:
         stored = await runs.load(FIRST.run_id)
         since = len(await runs.load_journal(FIRST.run_id))
         before = stored.model_copy(update={"trace_count": stored.trace_count - since, "steps_executed": 0})
-        await runs.append(claim, inputs(before, 1, entries=1, since=since), sync=sync)
+        if not wait:
+            await runs.append(claim, [], sync=True)  # which shows that the disk is fast
+        await runs.append(claim, inputs(before, 1, entries=1, since=since), sync=sync, wait=wait)
+        await runs.synced(claim)
 
 
 async def commit(runs: RunStore, run_id: RunId, *, entries: int = 4, **fields: Any) -> None:

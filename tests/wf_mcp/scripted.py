@@ -192,7 +192,10 @@ class WatchedRuns:
     def __init__(self, inner: RunStore) -> None:
         self._inner = inner
         self.reasons: list[str] = []
-        """Of every write that was tried: that of the checkpoint, `create`, or `synced` and `appended` for inputs."""
+        """Of every write that was tried: that of the checkpoint, `create`, or `synced` and `appended` for inputs.
+
+        Refusing `on disk` refuses what inputs are waited for with.
+        """
         self.tried: dict[str, anyio.Event] = defaultdict(anyio.Event)
         self.holds: dict[str, anyio.Event] = {}
         """Reason -> what such a write waits for."""
@@ -200,6 +203,8 @@ class WatchedRuns:
         """Reason -> what such a write raises."""
         self.faults: dict[str, Exception] = {}
         """Run -> what reading its checkpoint raises."""
+        self.waits_for_disk = False
+        """Whether something was appended that is not known to be on disk, and is to be."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
@@ -213,9 +218,16 @@ class WatchedRuns:
             raise self.faults[run_id]
         return await self._inner.load_checkpoint(run_id)
 
-    async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool) -> int:
+    async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool, wait: bool = True) -> int:
         await self._try("synced" if sync else "appended")
-        return await self._inner.append(claim, records, sync=sync)
+        self.waits_for_disk |= sync and not wait
+        return await self._inner.append(claim, records, sync=sync, wait=wait)
+
+    async def synced(self, claim: Claim) -> None:
+        if "on disk" in self.refusals:
+            raise self.refusals["on disk"]
+        self.waits_for_disk = False
+        await self._inner.synced(claim)
 
     async def create(
         self, record: RunRecord, environment: PinnedEnvironment, checkpoint: Checkpoint, *, trace: Sequence[bytes]

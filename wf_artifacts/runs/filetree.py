@@ -52,14 +52,21 @@ class FileClaim(Releasable):
             self._require_held()
             self._holder.commit(record, checkpoint, trace)
 
-    def append(self, records: Sequence[JournalRecord], *, sync: bool) -> int:
+    def append(self, records: Sequence[JournalRecord], *, sync: bool, wait: bool = True) -> int:
         with self._writing:
             self._require_held()
             began = time.perf_counter()
-            grown = self._holder.append(records, sync=sync)
+            grown = self._holder.append(records, sync=sync, wait=wait)
             if sync:
                 self.pace.seconds = time.perf_counter() - began
             return grown
+
+    def synced(self) -> None:
+        with self._writing:
+            self._require_held()
+            began = time.perf_counter()
+            self._holder.synced()
+            self.pace.seconds += time.perf_counter() - began
 
     async def release(self) -> None:
         # A caller that was torn away from its commit may get here before the thread that writes is done.
@@ -141,12 +148,16 @@ class FileTreeRuns(FileTreeStore):
     ) -> None:
         _ours(claim).commit(record, checkpoint, trace)
 
-    async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool) -> int:
+    async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool, wait: bool = True) -> int:
         held, length = _ours(claim), size_of(records)
         self.home.place.require_lately()
         if held.pace.allows(length) if sync else length <= AT_ONCE_BYTES:
-            return held.append(records, sync=sync)
+            return held.append(records, sync=sync, wait=wait)
         return await finished(self._append(held, records, sync=sync))
+
+    async def synced(self, claim: Claim) -> None:
+        # What is still outstanding was appended at once, for waiting for it takes less time than handing it over.
+        _ours(claim).synced()
 
     @in_home
     def load(self, run_id: RunId, *, principal: str | None = None) -> RunRecord:

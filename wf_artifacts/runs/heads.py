@@ -55,6 +55,10 @@ class SqlClaim(FencedClaim[RunId]):
         super().__init__(rows, identifier, place, number, fence)
         self.known: Head | None = None
         """None where only the database knows."""
+        self.made: list[tuple[int, bytes]] | None = None
+        """The trace entries in the journal, each with its number. None where only the database knows."""
+        self.outstanding = False
+        """Whether somebody is to wait until what was appended is on disk."""
         self.pace = Pace()
 
     @property
@@ -96,14 +100,16 @@ class Heads(FencedRows[RunId, SqlClaim]):
             raise ClaimLost(claim.run_id)
         return read_record(row), Head(*row[5:])
 
-    def follow(self, claim: SqlClaim, inputs: Parameters, *, sync: bool, at_once: bool) -> None:
+    def follow(self, claim: SqlClaim, inputs: Parameters, *, sync: bool, at_once: bool, wait: bool) -> None:
         """Let a run stand where a row of inputs leads, in one statement that holds the claim against the head.
 
         Raises:
             ClaimLost: the claim has passed on; nothing is changed.
             WouldWait: `at_once`, and another change is under way; nothing is changed.
         """
-        if not self._database.change("insert_inputs", {**claim.place, **inputs}, sync=sync, at_once=at_once):
+        name, row = "insert_inputs", {**claim.place, **inputs}
+        database = self._database
+        if not (database.change_at_once(name, row, wait=wait) if at_once else database.change(name, row, sync=sync)):
             raise ClaimLost(claim.run_id)
 
     def move(self, transaction: Transaction, claim: SqlClaim, head: Head) -> None:

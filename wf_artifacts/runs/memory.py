@@ -115,7 +115,14 @@ class MemoryRuns:
             run.checkpoint = checkpoint
             run.journal, run.position = [], None
 
-    async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool) -> int:  # noqa: ARG002
+    async def append(
+        self,
+        claim: Claim,
+        records: Sequence[JournalRecord],
+        *,
+        sync: bool,  # noqa: ARG002
+        wait: bool = True,  # noqa: ARG002
+    ) -> int:
         run = self._claimed(claim)
         require_next_inputs(run.position, records)
         for record in records:
@@ -126,6 +133,9 @@ class MemoryRuns:
             counted = {"trace_count": len(run.trace), "steps_executed": records[-1].steps_executed}
             run.record = RECORD.encode(self._record(claim.run_id).model_copy(update=counted))
         return sum(map(len, run.journal))
+
+    async def synced(self, claim: Claim) -> None:
+        self._claimed(claim)
 
     async def load(self, run_id: RunId, *, principal: str | None = None) -> RunRecord:
         self._run(run_id, principal)

@@ -61,7 +61,7 @@ def journal_line(record: JournalRecord) -> bytes:
 
 def size_of(records: Sequence[JournalRecord]) -> int:
     """Count the bytes that inputs have to be stored at least."""
-    return sum(len(record.line) + sum(map(len, record.trace)) for record in records)
+    return sum([len(record.line) + sum(map(len, record.trace)) for record in records])
 
 
 def trace_of(line: bytes) -> list[dict[str, Any]]:
@@ -98,7 +98,7 @@ def _require_trace(record: RunRecord, count: int, trace: Sequence[bytes]) -> Non
 
 def _require_lines(objects: Sequence[bytes]) -> None:
     for one in objects:
-        if not (one.startswith(b"{") and one.endswith(b"}")) or b"\n" in one:
+        if one[:1] != b"{" or one[-1:] != b"}" or b"\n" in one:
             raise ValueError("an input or a trace entry is one JSON object on one line")
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from anyio import CapacityLimiter
 
+from wf_artifacts.errors import ClaimLost
 from wf_artifacts.runs import reading, soundness
 from wf_artifacts.runs.checkpoints import named
 from wf_artifacts.runs.environment import ENVIRONMENT, PinnedEnvironment
@@ -92,7 +93,9 @@ class SqlRuns:
             transaction.change("insert_environment", run=run, digest=bytes_digest(pinned), document=pinned)
             _put_checkpoint(transaction, run, checkpoint)
             transaction.change_many("insert_entry", entry_rows(run, 0, trace))
-        return Created(record, created=True, claim=self._heads.claimed(record.run_id, run, FIRST_FENCE))
+        claim = self._heads.claimed(record.run_id, run, FIRST_FENCE)
+        claim.made = []
+        return Created(record, created=True, claim=claim)
 
     @in_thread
     def earlier(self, record: RunRecord) -> RunRecord | None:
@@ -132,17 +135,30 @@ class SqlRuns:
                 transaction.change_many("insert_entry", entry_rows(held.number, head.trace_count, trace))
                 if checkpoint is not None:
                     _put_checkpoint(transaction, held.number, checkpoint)
-                    made = reading.made(transaction, held.run_id, held.number)
+                    made = reading.made(transaction, held.run_id, held.number) if held.made is None else held.made
                     transaction.change_many("insert_entry", numbered_rows(held.number, made))
                     transaction.change("clear_journal", run=held.number)
             held.known = moved
+            if checkpoint is not None:
+                held.made = []
 
-    async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool) -> int:
+    async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool, wait: bool = True) -> int:
         held = self._heads.mine(claim)
-        if sync and held.pace.allows(size_of(records)):
+        if sync and records and held.pace.allows(size_of(records)):
             with suppress(WouldWait):
-                return self._write(held, records, sync=True, at_once=True)
+                return self._write(held, records, sync=True, at_once=True, wait=wait)
         return await finished(self._append(held, records, sync=sync))
+
+    async def synced(self, claim: Claim) -> None:
+        held = self._heads.mine(claim)
+        if held.released:
+            raise ClaimLost(claim.run_id)
+        if held.outstanding:
+            # It was written at once, for waiting for it takes less time than handing it over.
+            began = time.perf_counter()
+            self._database.synced()
+            held.outstanding = False
+            held.pace.seconds += time.perf_counter() - began
 
     @in_thread
     def load(self, run_id: RunId, *, principal: str | None = None) -> RunRecord:
@@ -216,8 +232,16 @@ class SqlRuns:
     def _append(self, held: SqlClaim, records: Sequence[JournalRecord], *, sync: bool) -> int:
         return self._write(held, records, sync=sync)
 
-    def _write(self, held: SqlClaim, records: Sequence[JournalRecord], *, sync: bool, at_once: bool = False) -> int:
-        """Append inputs, as one row.
+    def _write(
+        self,
+        held: SqlClaim,
+        records: Sequence[JournalRecord],
+        *,
+        sync: bool,
+        at_once: bool = False,
+        wait: bool = True,
+    ) -> int:
+        """Append inputs, as one row. Without `wait`, `synced` is to follow.
 
         Raises:
             WouldWait: `at_once`, and another change is under way; nothing is changed.
@@ -225,16 +249,25 @@ class SqlRuns:
         with self._heads.holding(held, at_once=at_once):
             began = time.perf_counter()
             head, held.known = held.known or self._heads.read(held)[1], None
+            made, held.made = held.made, None
             require_next_inputs(head.position, records)
             lines = [journal_line(record) for record in records]
             moved = head.after(records, lines)
             if records:
                 row = inputs_row(records, lines, first_entry=head.trace_count, journal_bytes=moved.journal_bytes)
-                self._heads.follow(held, row, sync=sync, at_once=at_once)
+                try:
+                    self._heads.follow(held, row, sync=sync, at_once=at_once, wait=wait)
+                except WouldWait:
+                    held.known, held.made = head, made
+                    raise
             else:
-                with self._database.writing(sync=sync, at_once=at_once) as transaction:
+                with self._database.writing(sync=sync) as transaction:
                     self._heads.move(transaction, held, moved)
             held.known = moved
+            held.outstanding |= not wait
+            if made is not None:
+                made += enumerate([entry for record in records for entry in record.trace], head.trace_count)
+                held.made = made
             if sync:
                 held.pace.seconds = time.perf_counter() - began
             return moved.journal_bytes

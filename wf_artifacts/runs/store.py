@@ -120,19 +120,29 @@ class RunStore(Protocol):
         """
         ...
 
-    async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool) -> int:
+    async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool, wait: bool = True) -> int:
         """Store inputs that a claimed run was given, and give how many bytes of them its latest checkpoint lacks.
 
         Costs what the records cost, whatever was stored before. Readers see their trace entries and steps at once. With
         `sync` they, and all that was appended before, are on disk. Without, they survive this process, but perhaps not
         the machine; then the last of them are missing, never one in the middle. A commit with a checkpoint holds
-        everything that was appended.
+        everything that was appended. Without `wait`, it is only begun to bring them to disk, and `synced` is to be
+        awaited before anybody is told of them.
 
         It is carried out also for a caller that is cancelled already, who so always learns whether it was.
 
         Raises:
             ClaimLost: the claim was released, or has passed to somebody else; nothing was written.
             ValueError: the records do not follow what was appended before; nothing was written.
+        """
+        ...
+
+    async def synced(self, claim: Claim) -> None:
+        """Wait until what was appended with `sync` is on disk.
+
+        Raises:
+            ClaimLost: the claim was released, or has passed to somebody else.
+            StoreUnavailable, StoreFull: it could not be brought there; what of it is stored is not known.
         """
         ...
 

@@ -34,13 +34,10 @@ class Connection(Protocol):
         """False when it broke: only another one can go on."""
         ...
 
-    def begin(self, *, writing: bool, sync: bool = True, at_once: bool = False) -> None:
+    def begin(self, *, writing: bool, sync: bool = True) -> None:
         """Begin a transaction: one that sees the database at one instant, or one that changes it.
 
         Without `sync`, what it changed survives this process, but perhaps not the machine.
-
-        Raises:
-            WouldWait: `at_once`, and somebody else is writing, or the database is not on this machine.
         """
         ...
 

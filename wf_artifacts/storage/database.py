@@ -12,7 +12,7 @@ from types import TracebackType
 from anyio import CapacityLimiter
 
 from wf_artifacts.errors import StoreUnavailable, UnfinishedCopy
-from wf_artifacts.storage.connections import Connection, Row, WouldWait
+from wf_artifacts.storage.connections import Connection, Row
 from wf_artifacts.storage.statements import NO_PARAMETERS, Dialect, Parameters, Statement, Value, load_statements
 from wf_artifacts.storage.steps import step
 from wf_core.errors import WfError
@@ -68,30 +68,26 @@ class Database(ABC):
 
     def reading(self) -> AbstractContextManager[Transaction]:
         """See the database as it is at one instant."""
-        return _Open(self._connections, self._statements, None, None, writing=False, sync=False, at_once=False)
+        return _Open(self._connections, self._statements, None, None, writing=False, sync=False)
 
-    def writing(self, *, sync: bool = True, at_once: bool = False) -> AbstractContextManager[Transaction]:
+    def writing(self, *, sync: bool = True) -> AbstractContextManager[Transaction]:
         """Change the database: all of it is done when the block ends, or nothing where it raises.
 
         With `sync` it is on disk then; without, it survives this process, but perhaps not the machine.
 
         Raises:
-            WouldWait: `at_once`, and that takes longer than the disk: somebody else is writing, or the database is not
-                on this machine.
             UnfinishedCopy: it holds a part of a copy; nothing is changed.
         """
         look = None if self._to_copy_to else self._require_whole_throughout
-        return _Open(self._connections, self._statements, self._turn, look, writing=True, sync=sync, at_once=at_once)
+        return _Open(self._connections, self._statements, self._turn, look, writing=True, sync=sync)
 
-    def change(self, name: str, parameters: Parameters, *, sync: bool = True, at_once: bool = False) -> int:
+    def change(self, name: str, parameters: Parameters, *, sync: bool = True) -> int:
         """Change what is claimed with one statement and nothing else, as `writing`; give how many rows it changed.
 
         It does not look for the mark of a copy. What is claimed is there, and whoever marks a database sees it and
         leaves the database alone; in one that was marked already, nobody but the copy claims anything.
         """
-        with _Open(
-            self._connections, self._statements, self._turn, None, writing=True, sync=sync, at_once=at_once
-        ) as transaction:
+        with _Open(self._connections, self._statements, self._turn, None, writing=True, sync=sync) as transaction:
             return transaction.change(name, **parameters)
 
     def require_whole(self, connection: Connection) -> None:
@@ -107,6 +103,18 @@ class Database(ABC):
     def close(self) -> None:
         """Close every connection. What is under way is finished first, or refused."""
         self._connections.close()
+
+    @abstractmethod
+    def change_at_once(self, name: str, parameters: Parameters, *, wait: bool = True) -> int:
+        """Do the same as `change`, synced, unless it takes longer than the disk. Without `wait`, `synced` is to follow.
+
+        Raises:
+            WouldWait: somebody else is writing, or the database is not on this machine; nothing was changed.
+        """
+
+    @abstractmethod
+    def synced(self) -> None:
+        """Wait until what `change_at_once` did not wait for is on disk."""
 
     @abstractmethod
     def announce(self, owner: str) -> None:
@@ -151,15 +159,12 @@ class _Connections:
         self._changing = threading.Lock()
         self._closed = False
 
-    def begin(self, *, writing: bool, sync: bool, at_once: bool) -> Connection:
+    def begin(self, *, writing: bool, sync: bool) -> Connection:
         """Begin a transaction. Connections that broke while nobody used them are passed over."""
         while (connection := self._take_idle()) is not None:
             try:
-                connection.begin(writing=writing, sync=sync, at_once=at_once)
+                connection.begin(writing=writing, sync=sync)
                 return connection
-            except WouldWait:
-                self.put_back(connection)
-                raise
             except StoreUnavailable:
                 if connection.usable:
                     self.put_back(connection)
@@ -167,7 +172,7 @@ class _Connections:
                 connection.close()
         connection = self._connect()
         try:
-            connection.begin(writing=writing, sync=sync, at_once=at_once)
+            connection.begin(writing=writing, sync=sync)
         except BaseException:
             connection.close()
             raise
@@ -220,7 +225,6 @@ class _Open(AbstractContextManager[Transaction]):
         *,
         writing: bool,
         sync: bool,
-        at_once: bool,
     ) -> None:
         self._connections = connections
         self._statements = statements
@@ -229,13 +233,12 @@ class _Open(AbstractContextManager[Transaction]):
         """Refuses to go on with what was begun."""
         self._writing = writing
         self._sync = sync
-        self._at_once = at_once
 
     def __enter__(self) -> Transaction:
-        if self._turn is not None and not self._turn.acquire(blocking=not self._at_once):
-            raise WouldWait
+        if self._turn is not None:
+            self._turn.acquire()
         try:
-            self._connection = self._connections.begin(writing=self._writing, sync=self._sync, at_once=self._at_once)
+            self._connection = self._connections.begin(writing=self._writing, sync=self._sync)
             self._look_first()
         except BaseException:
             self._let_others()

@@ -65,9 +65,7 @@ class PostgresConnection:
     def usable(self) -> bool:
         return not self._driver.closed
 
-    def begin(self, *, writing: bool, sync: bool = True, at_once: bool = False) -> None:
-        if at_once:
-            raise WouldWait
+    def begin(self, *, writing: bool, sync: bool = True) -> None:
         try:
             self.run((_BEGIN_WRITING if sync else _BEGIN_UNSYNCED) + self._guard() if writing else _BEGIN_READING)
         except WfError:
@@ -143,6 +141,13 @@ class PostgresDatabase(Database):
                 raise
             self._ready = True
         return connection
+
+    def change_at_once(self, name: str, parameters: Parameters, *, wait: bool = True) -> int:  # noqa: ARG002
+        """Refuse: a server has to be waited for."""
+        raise WouldWait
+
+    def synced(self) -> None:
+        """Do nothing: a server is waited for."""
 
     def announce(self, owner: str) -> None:
         """Do nothing: others only see leases."""

@@ -23,7 +23,7 @@ from wf_artifacts.storage import atomic
 from wf_artifacts.storage.connections import Answer, WouldWait
 from wf_artifacts.storage.database import DATABASE, Database
 from wf_artifacts.storage.documents import corrupt
-from wf_artifacts.storage.faults import translated
+from wf_artifacts.storage.faults import refusal, translated
 from wf_artifacts.storage.holds import FileHold
 from wf_artifacts.storage.locks import FileLock, is_locked, locked, try_lock
 from wf_artifacts.storage.migrations import migrate
@@ -42,6 +42,8 @@ _MOST_LOG_BYTES = 4 * 1024 * 1024
 """How long the write-ahead log stays when nobody reads; it is checkpointed at this length too."""
 _SETTINGS = (
     "PRAGMA foreign_keys = ON",
+    # Some builds overwrite all that is deleted, in pages that need not be written.
+    "PRAGMA secure_delete = FAST",
     f"PRAGMA journal_size_limit = {_MOST_LOG_BYTES}",
 )
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
@@ -57,8 +59,10 @@ class SqliteConnection:
     def __init__(self, path: Path, place: Place | None = None) -> None:
         self._document = path.name
         self._place = place
-        self._log = None if place is None else Place(path.with_name(f"{path.name}-wal"), DATABASE)
+        self._log_path = path.with_name(f"{path.name}-wal")
+        self._log = None if place is None else Place(self._log_path, DATABASE)
         """No other log takes its place while a connection is open."""
+        self._log_descriptor: int | None = None
         self._settings: dict[str, str | int] = {}
         self._writing = False
         try:
@@ -73,20 +77,12 @@ class SqliteConnection:
         except sqlite3.Error as error:
             raise self._meaning(error) from error
 
-    def begin(self, *, writing: bool, sync: bool = True, at_once: bool = False) -> None:
+    def begin(self, *, writing: bool, sync: bool = True) -> None:
         self._writing = writing
-        self._settle(writing=writing, sync=sync, at_once=at_once)
-        if not writing:
-            if self._place is not None:
-                self._place.require()
-            self.run("BEGIN")
-            return
-        try:
-            self.run("BEGIN IMMEDIATE")
-        except StoreUnavailable as refusal:
-            if at_once:
-                raise WouldWait from refusal
-            raise
+        self._settle(writing=writing, sync=sync, at_once=False)
+        if not writing and self._place is not None:
+            self._place.require()
+        self.run("BEGIN IMMEDIATE" if writing else "BEGIN")
 
     def run(self, text: str, parameters: Parameters = NO_PARAMETERS) -> Answer:
         try:
@@ -107,22 +103,37 @@ class SqliteConnection:
             self._log.require()
         self.run("COMMIT")
 
-    def change_at_once(self, text: str, parameters: Parameters, *, sync: bool) -> int:
+    def change_at_once(self, text: str, parameters: Parameters, *, wait: bool) -> int:
         """Run a statement that is a transaction of its own, and give how many rows it changed.
+
+        Without `wait` it is on disk only after `sync_log`, which has then begun.
 
         Raises:
             WouldWait: somebody else is writing; nothing was changed.
         """
-        self._settle(writing=True, sync=sync, at_once=True)
+        log = None if wait else self._open_log()
+        self._settle(writing=True, sync=log is None, at_once=True)
         if self._place is not None and self._log is not None:
             self._place.require_lately()
             self._log.require_lately()
         try:
-            return self._driver.execute(text, parameters).rowcount
+            changed = self._driver.execute(text, parameters).rowcount
         except sqlite3.Error as error:
             if _code(error) == sqlite3.SQLITE_BUSY:
                 raise WouldWait from error
             raise self._meaning(error) from error
+        if log is not None:
+            atomic.begin_sync(log)
+        return changed
+
+    def sync_log(self) -> None:
+        """Bring every transaction that was committed to disk, as SQLite does at each commit that it syncs."""
+        log = self._open_log()
+        if log is not None:
+            try:
+                atomic.sync_data(log, self._log_path)
+            except OSError as error:
+                raise refusal(DATABASE, error) from error
 
     def rollback(self) -> None:
         self.run("ROLLBACK")
@@ -130,6 +141,16 @@ class SqliteConnection:
     def close(self) -> None:
         with suppress(sqlite3.Error):
             self._driver.close()
+        if self._log_descriptor is not None:
+            os.close(self._log_descriptor)
+            self._log_descriptor = None
+
+    def _open_log(self) -> int | None:
+        """Open the write-ahead log, which stays while the connection is open. None where SQLite alone can sync it."""
+        if self._log_descriptor is None and atomic.CAN_SYNC_DATA and self.run("PRAGMA journal_mode").rows == [("wal",)]:
+            with suppress(OSError):
+                self._log_descriptor = os.open(self._log_path, os.O_RDONLY | os.O_CLOEXEC)
+        return self._log_descriptor
 
     def _settle(self, *, writing: bool, sync: bool, at_once: bool) -> None:
         """Say how long to wait for others, and for the disk."""
@@ -177,10 +198,8 @@ class SqliteDatabase(Database):
         self._ready = True
         return connection
 
-    def change(self, name: str, parameters: Parameters, *, sync: bool = True, at_once: bool = False) -> int:
-        """Let the statement begin and commit by itself `at_once`: that is the least that SQLite asks for."""
-        if not at_once:
-            return super().change(name, parameters, sync=sync)
+    def change_at_once(self, name: str, parameters: Parameters, *, wait: bool = True) -> int:
+        """Let the statement begin and commit by itself: that is the least that SQLite asks for."""
         text = self._statements[name].text(parameters)
         if not self._writer.acquire(blocking=False):
             raise WouldWait
@@ -188,11 +207,18 @@ class SqliteDatabase(Database):
             connection = self._connections.take()
             try:
                 with step("change", name), step("commit", DATABASE):
-                    return cast("SqliteConnection", connection).change_at_once(text, parameters, sync=sync)
+                    return cast("SqliteConnection", connection).change_at_once(text, parameters, wait=wait)
             finally:
                 self._connections.put_back(connection)
         finally:
             self._writer.release()
+
+    def synced(self) -> None:
+        connection = self._connections.take()
+        try:
+            cast("SqliteConnection", connection).sync_log()
+        finally:
+            self._connections.put_back(connection)
 
     def close(self) -> None:
         super().close()

@@ -22,8 +22,8 @@ from wf_mcp.execution.live import AnswerGiven, CallEnded, CancelAsked, Event, Li
 from wf_mcp.execution.means import Means
 from wf_mcp.sources.protocol import CallResult
 
-CALLS_WITHOUT_PAUSE = 16
-"""Calls that one task makes itself, each of which may end at once, before it lets others have their turn."""
+SECONDS_WITHOUT_PAUSE = 0.01
+"""How long one task makes calls itself, each of which may end at once, before it lets others have their turn."""
 
 Work = Ready | Waiting | Stopped | None
 
@@ -65,7 +65,7 @@ class _Advancing:
         self._scopes: dict[str, anyio.CancelScope] = {}
         """Of the calls in flight, by call id."""
         self._own: _OwnCall | None = None
-        self._own_calls = 0
+        self._paused_at = monotonic()
         self._relief: anyio.CancelScope | None = None
         """Of the task that would take the driving over."""
 
@@ -100,6 +100,7 @@ class _Advancing:
             match work:
                 case Ready(calls, waiting):
                     await self._store_beginning(*calls)
+                    await self._journal.synced()
                     self._begin(calls)
                     if waiting is None:
                         await anyio.lowlevel.checkpoint()  # a long chain of steps lets others have their turn
@@ -138,7 +139,10 @@ class _Advancing:
         return Ready(others, work.then if others or self._scopes else None)
 
     async def _store_beginning(self, *calls: Invocation) -> None:
-        """Store that calls begin: before they do where one may not be repeated, else when it suits."""
+        """Store that calls begin: before they do where one may not be repeated, else when it suits.
+
+        What is stored is on disk once `Journal.synced` was awaited.
+        """
         if all([call.repeatable for call in calls]):  # noqa: C419  # a generator costs more than a list of one
             await self._journal.write_if_due()
         else:
@@ -171,15 +175,16 @@ class _Advancing:
 
     async def _after_own(self, ended: CallEnded) -> Work:
         """Tell the kernel how a call of this task ended, and give what is next."""
-        self._own_calls += 1
+        goes_on = monotonic() < self._paused_at + SECONDS_WITHOUT_PAUSE
         match ended:
-            case CallEnded(call_id, CallResult(outcome, output)) if self._own_calls % CALLS_WITHOUT_PAUSE:
+            case CallEnded(call_id, CallResult(outcome, output)) if goes_on:
                 del self._scopes[call_id]
                 return self._next(Complete(self._means.clock.now(), call_id, outcome, output, goes_on=True))
             case _:
                 self._end_call(ended)
                 # Before a call begins, for whoever stops this task would leave that one in doubt.
                 await anyio.lowlevel.checkpoint()
+                self._paused_at = monotonic()
                 return self._next(NextWork(self._means.clock.now()))
 
     async def _relieve(self, scope: anyio.CancelScope) -> None:
@@ -193,16 +198,18 @@ class _Advancing:
             self._own.handed_over, self._own = True, None
             await self.drive(_UNTIL_SOMETHING_HAPPENS)
 
-    def _invoke(self, call: Invocation) -> Awaitable[CallResult | CallFailure | Deferred]:
+    async def _invoke(self, call: Invocation) -> CallResult | CallFailure | Deferred:
         pinned = self._journal.environment.capabilities[call.capability]
         if call.policy is not None:
-            return carry_out(self._means, self._journal.record, pinned, call, call.policy.disposition)
-        return invoke(
+            await self._journal.synced()
+            return await carry_out(self._means, self._journal.record, pinned, call, call.policy.disposition)
+        return await invoke(
             self._means.registry.sources(),
             pinned,
             call,
             run_id=self._live.run_id,
             max_bytes=self._means.max_bytes,
+            ready=self._journal.synced,
         )
 
     def _stop_unwanted(self) -> None:

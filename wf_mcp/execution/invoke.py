@@ -4,7 +4,7 @@ Whether a failure is repeated is decided by the kernel; here it is only said wha
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Literal
@@ -38,10 +38,12 @@ async def invoke(
     run_id: str,
     max_bytes: int,
     put_off: bool = False,
+    ready: Callable[[], Awaitable[None]] | None = None,
 ) -> CallResult | CallFailure | Deferred:
     """Carry out `invocation` with the source that the run is pinned to, whatever bears its logical name today.
 
-    `put_off` says that its callee has put it off before, and is only asked again.
+    `put_off` says that its callee has put it off before, and is only asked again. `ready` is awaited right before the
+    source is called; what it raises is raised, and nothing is called.
     A time limit ends the attempt; whether it executed is then unknown. Cancellation goes through to the source.
     """
     source = sources.get(pinned.source)
@@ -57,6 +59,8 @@ async def invoke(
         put_off=put_off,
     )
     seconds = invocation.timeout_seconds
+    if ready is not None:
+        await ready()
     with nullcontext() if seconds is None else anyio.move_on_after(seconds):
         try:
             result = await source.call(pinned.name, invocation.input, context)

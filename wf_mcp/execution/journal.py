@@ -39,7 +39,7 @@ WHOLE_SECONDS = 1.0
 ASKED_SECONDS = 0.5
 """How long a question that opens while other steps go on stays unseen at most: others may open beside it."""
 
-LEAST_FOLDED_BYTES = 256 * 1024
+LEAST_FOLDED_BYTES = 512 * 1024
 STATES_TO_FOLD = 4
 """A journal is folded once it is longer than this many times the state, and than `LEAST_FOLDED_BYTES`."""
 
@@ -84,6 +84,8 @@ class Journal:
         self._asks_since: float | None = None
         """When a question opened that the record does not show."""
         self._told_at = 0.0
+        self._outstanding = False
+        """Whether what was appended last is not known to be on disk, and is to be."""
         self._broken = False
         """A write failed, so what is stored may be less than what was applied: nothing more is to follow it."""
 
@@ -125,7 +127,7 @@ class Journal:
             await self.write(sync=False)
 
     async def write(self, *, sync: bool) -> None:
-        """Write every input that was applied; with `sync` it is on disk afterwards, as far as the deployment asks.
+        """Write every input that was applied; with `sync` it is on disk after `synced`, as far as the deployment asks.
 
         Raises:
             StoreUnavailable, StoreFull: the run stands as it was last written.
@@ -134,6 +136,20 @@ class Journal:
             await self.commit("running")
         elif self._manner == "appended":
             await self._append(sync=sync)
+
+    async def synced(self) -> None:
+        """Wait until what was written with `sync` is on disk.
+
+        Raises:
+            StoreUnavailable, StoreFull: what of it is stored is not known.
+        """
+        if self._outstanding:
+            try:
+                await self._means.store.synced(self.claim)
+            except BaseException:
+                self._broken = True
+                raise
+            self._outstanding = False
 
     async def commit(self, reason: str) -> None:
         """Store where the run stands in one step: its state, its record, and the trace entries since the last write.
@@ -181,10 +197,11 @@ class Journal:
 
     async def _append(self, *, sync: bool) -> None:
         try:
-            await self._means.store.append(self.claim, self._waiting, sync=sync)
+            await self._means.store.append(self.claim, self._waiting, sync=sync, wait=False)
         except BaseException:
             self._broken = True
             raise
+        self._outstanding |= sync
         self._written()
         if monotonic() >= self._told_at + TOLD_SECONDS:
             self._tell()

@@ -1,5 +1,6 @@
 """What is special about a database in a file: its modes, its log, its damage, and how it is locked."""
 
+import sqlite3
 import stat
 from pathlib import Path
 
@@ -9,7 +10,8 @@ from wf_artifacts.errors import StoreFull, StoreGone, StoreUnavailable
 from wf_artifacts.storage.connections import WouldWait
 from wf_artifacts.storage.database import Database
 from wf_artifacts.storage.places import LATELY_SECONDS, Place
-from wf_artifacts.storage.sqlite import SqliteDatabase
+from wf_artifacts.storage.sqlite import SqliteConnection, SqliteDatabase
+from wf_artifacts.storage.steps import observed
 from wf_core.errors import StateCorrupt
 
 MOST_LOG_BYTES = 8 * 1024 * 1024
@@ -31,9 +33,9 @@ def put(database: Database, name: str, document: bytes = b"{}", *, sync: bool = 
         transaction.change("put_deployment", deployment_id=name, document=document)
 
 
-def put_at_once(database: Database, name: str, document: bytes = b"{}", *, sync: bool = True) -> None:
+def put_at_once(database: Database, name: str, document: bytes = b"{}", *, wait: bool = True) -> None:
     row = {"deployment_id": name, "document": document}
-    assert database.change("put_deployment", row, sync=sync, at_once=True) == 1
+    assert database.change_at_once("put_deployment", row, wait=wait) == 1
 
 
 def names(database: Database) -> list[str]:
@@ -98,9 +100,33 @@ def test_what_is_acknowledged_is_synced_and_what_need_not_be_is_not(path: Path) 
         connection.begin(writing=True, sync=sync)
         found.append(connection.run("PRAGMA synchronous").rows[0][0])
         connection.commit()
-        assert connection.change_at_once("UPDATE wf_locks SET name = name", {}, sync=not sync) > 0
+        assert connection.change_at_once("UPDATE wf_locks SET name = name", {}, wait=not sync) > 0
         found.append(connection.run("PRAGMA synchronous").rows[0][0])
     assert found == [2, 1, 1, 2, 2, 1]
+    connection.close()
+
+
+def test_a_change_that_was_not_waited_for_is_synced_with_the_log(path: Path, database: Database) -> None:
+    steps: list[tuple[str, str]] = []
+    with observed(lambda one: steps.append((one.act, one.what)) if one.moment == "after" else None):
+        put_at_once(database, "a", wait=False)
+        assert ("fdatasync", "wf.db-wal") not in steps
+        database.synced()
+    assert steps[-1] == ("fdatasync", "wf.db-wal")
+    assert names(database) == ["a"]
+    database.close()
+
+
+def test_where_the_log_is_not_that_of_sqlite_every_change_is_waited_for(path: Path) -> None:
+    """A file system without shared memory, say, keeps SQLite from having one."""
+    path.parent.mkdir()
+    plain = sqlite3.connect(path)
+    plain.execute("CREATE TABLE numbers (number)")
+    plain.close()
+    connection = SqliteConnection(path, Place(path, "the database"))
+    assert connection.change_at_once("INSERT INTO numbers VALUES (1)", {}, wait=False) == 1
+    assert connection.run("PRAGMA synchronous").rows == [(2,)]
+    connection.sync_log()
     connection.close()
 
 
@@ -129,15 +155,10 @@ def test_what_is_to_be_done_at_once_waits_for_no_other_writer(path: Path, databa
     other = SqliteDatabase(path)
     put(other, "a")
     for writer in (database, other):
-        with writer.writing():
-            with pytest.raises(WouldWait), other.writing(at_once=True):
-                pass
-            with pytest.raises(WouldWait):
-                put_at_once(other, "b")
-    with other.writing(at_once=True) as transaction:
-        transaction.change("put_deployment", deployment_id="c", document=b"{}")
-    put_at_once(other, "d")
-    assert names(database) == ["a", "c", "d"]
+        with writer.writing(), pytest.raises(WouldWait):
+            put_at_once(other, "b")
+    put_at_once(other, "c")
+    assert names(database) == ["a", "c"]
     for opened in (database, other):
         opened.close()
 
@@ -199,7 +220,7 @@ def test_nothing_is_done_in_a_file_that_is_not_at_its_place_any_more(
     moved.rename(away)
     for write in (put, put_at_once, put):
         with pytest.raises(StoreGone):
-            write(database, "lost", sync=False)
+            write(database, "lost")
     assert not moved.exists()
     away.rename(moved)
     put(database, "c")

@@ -6,6 +6,7 @@ import anyio
 import pytest
 
 from tests.wf_mcp.scripted import Gate, ScriptedSource, failing
+from wf_artifacts.errors import StoreFull
 from wf_artifacts.runs.environment import PinnedCapability
 from wf_core.calls.contract import Contract
 from wf_core.jsonvalue import JsonValue
@@ -97,6 +98,24 @@ async def test_an_exception_that_no_source_may_raise_fails_the_call_and_shows_no
     assert isinstance(result, CallFailure)
     assert (result.code, result.executed) == ("internal_error", True)
     assert "secret" not in result.message
+
+
+async def test_nothing_is_called_before_what_it_waits_for_or_when_that_fails() -> None:
+    source = ScriptedSource("ops")
+    sources = {"ops": source}
+
+    async def ready() -> None:
+        assert source.calls == []
+
+    await invoke(sources, PINNED, invocation(), run_id="run_1", max_bytes=100, ready=ready)
+    assert len(source.calls) == 1
+
+    async def fail() -> None:
+        raise StoreFull("the run", "no space left")
+
+    with pytest.raises(StoreFull):
+        await invoke(sources, PINNED, invocation(), run_id="run_1", max_bytes=100, ready=fail)
+    assert len(source.calls) == 1
 
 
 async def test_cancelling_reaches_the_source() -> None:

@@ -19,6 +19,15 @@ REPEATS = Contract(hints=Hints(idempotent=True))
 ACTS = Contract()
 
 CHAIN = plan({"a": node("ops.do", "b"), "b": node("ops.do", "c"), "c": node("ops.do")})
+ALONE = plan({"a": node("ops.echo")})
+TOGETHER = plan(
+    {
+        "each": {"type": "foreach", "over": "state.all", "as": "item", "mode": "concurrent",
+                 "routes": {"loop": "do", "done": "__end__"}},
+        "do": node("ops.echo"),
+    },
+    state_schema={"type": "object", "properties": {"all": {"type": "array", "default": [1, 2]}}},
+)  # fmt: skip
 
 
 def kinds(lines: list[bytes]) -> list[str]:
@@ -38,6 +47,7 @@ async def test_that_a_call_begins_which_may_not_be_repeated_is_on_disk_before_it
     seen: list[list[str]] = []
 
     async def act(given: dict[str, Any]) -> JsonValue:
+        assert not store.waits_for_disk
         seen.append(kinds(await store.load_journal(RunId(source.calls[-1][2].run_id))))
         return {}
 
@@ -124,6 +134,23 @@ async def test_a_beginning_that_cannot_be_stored_keeps_the_call_from_being_made(
         store.refusals.clear()
         assert await stopped(app, await app.runs.take_over(handle.run_id)) == "completed"
     assert len(source.calls) == 1
+
+
+@pytest.mark.parametrize("steps", [ALONE, TOGETHER], ids=["alone", "together"])
+async def test_a_beginning_that_may_not_be_on_disk_keeps_calls_from_being_made(steps: dict[str, Any]) -> None:
+    """What of it is stored nobody knows then, so they are in doubt afterwards."""
+    kept, store = watched()
+    source = ScriptedSource()
+    async with opened(source, stores=kept) as app:
+        store.refusals["on disk"] = StoreFull("the run", "no space left")
+        handle = await start(app, steps)
+        with pytest.raises(StoreFull):
+            await app.runs.wait(handle, seconds=5)
+        assert source.calls == []
+        assert not await store.is_claimed(handle.run_id)
+        store.refusals.clear()
+        assert await stopped(app, await app.runs.take_over(handle.run_id)) == "interrupted"
+    assert source.calls == []
 
 
 async def test_what_was_not_written_yet_is_written_when_the_program_ends() -> None:

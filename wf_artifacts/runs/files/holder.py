@@ -134,6 +134,7 @@ class Holder:
         changing = nullcontext() if record.status == earlier.record.status else self._announce(record)
         with folder.home.translated(folder.path):
             try:
+                state.inputs.synced()
                 atomic.write_files([*named_by_it, next_head])
                 for changed in {one.path.parent for one in named_by_it if one.at == 0}:
                     atomic.sync_folder(changed)
@@ -147,16 +148,25 @@ class Holder:
                     self.tidy()
                 raise
 
-    def append(self, records: Sequence[JournalRecord], *, sync: bool) -> int:
-        """Store inputs, and give how many bytes of them the latest checkpoint lacks."""
+    def append(self, records: Sequence[JournalRecord], *, sync: bool, wait: bool = True) -> int:
+        """Store inputs, and give how many bytes of them the latest checkpoint lacks. Without `wait`, see `synced`."""
         state = self._known()
         try:
-            state.inputs.append(records, sync=sync)
+            state.inputs.append(records, sync=sync, wait=wait)
         except OSError as error:
             raise self._folder.home.refusal(self._folder.path, error) from error
         for record in records:
             state.unfolded += record.trace
         return state.inputs.length
+
+    def synced(self) -> None:
+        """Wait until what was appended with `sync` is on disk. Where it fails, what was not waited for is removed."""
+        state = self._known()
+        try:
+            state.inputs.synced()
+        except OSError as error:
+            self._state = None
+            raise self._folder.home.refusal(self._folder.path, error) from error
 
     def close(self) -> None:
         """Close what is open."""

@@ -203,11 +203,13 @@ class InputsFile:
         """How many bytes count."""
         self._count = len(found.lines)
         self._safe = found.safe
+        self._outstanding: tuple[Progress, int, int, int | None] | None = None
+        """How far all this was before what `synced` is to wait for."""
         self._header = header
         self._file = RoomyFile(path)
 
-    def append(self, records: Sequence[JournalRecord], *, sync: bool) -> None:
-        """Append inputs in one write. Where it fails, the file is as before.
+    def append(self, records: Sequence[JournalRecord], *, sync: bool, wait: bool = True) -> None:
+        """Append inputs in one write. Where it fails, the file is as before. Without `wait`, `synced` is to follow.
 
         Raises:
             ValueError: they do not follow what was appended before.
@@ -223,15 +225,33 @@ class InputsFile:
         data = b"".join([line + b"\n" for line in lines])
         room = self._count >= ROOM_FROM and self._safe is not None
         try:
-            self._file.append(data, at=self.length, sync=sync, room=room)
+            self._file.append(data, at=self.length, sync=sync, room=room, wait=wait)
         except BaseException:
             self._file.cut(at=self.length)
             raise
+        if not wait and self._outstanding is None:
+            self._outstanding = (self.progress, self.length, self._count, self._safe)
         if records:
             self.progress = Progress(count, records[-1].steps_executed, records[-1].position)
         self.length += len(data)
         self._count += len(records)
         self._safe = safe
+
+    def synced(self) -> None:
+        """Wait until everything that was appended with `sync` is on disk. Where it fails, the last of it is removed.
+
+        Raises:
+            OSError: it could not be brought there.
+        """
+        try:
+            self._file.synced()
+        except BaseException:
+            if self._outstanding is not None:
+                self.progress, self.length, self._count, self._safe = self._outstanding
+            self._file.cut(at=self.length)
+            raise
+        finally:
+            self._outstanding = None
 
     def trim(self) -> None:
         """Give up the room behind what counts."""

@@ -8,9 +8,11 @@ import errno
 import os
 from contextlib import suppress
 from pathlib import Path
+from time import monotonic
 from typing import Final
 
 from wf_artifacts.storage import atomic
+from wf_artifacts.storage.places import LATELY_SECONDS
 
 LEAST_ROOM: Final = 8 * 1024
 MOST_ROOM: Final = 64 * 1024
@@ -37,11 +39,15 @@ class RoomyFile:
         """How far the file reaches on disk, as far as is known."""
         self._wants_room = atomic.CAN_SYNC_DATA
         """False from the beginning of making room until it is there: a disk that is too full is not asked again."""
+        self._looked_at = -LATELY_SECONDS
+        self._is_outstanding = False
+        """Whether somebody is to wait until what was appended is on disk."""
 
-    def append(self, data: bytes, *, at: int, sync: bool, room: bool) -> None:
+    def append(self, data: bytes, *, at: int, sync: bool, room: bool, wait: bool = True) -> None:
         """Write `data` behind the first `at` bytes, which are those that count, and sync it with all before it.
 
-        With `room`, room is made where there is none left, if it is worth it and the disk has space.
+        With `room`, room is made where there is none left, if it is worth it and the disk has space. Without `wait`,
+        what may take long is left to `synced`.
 
         Raises:
             OSError: it could not be written; what stands behind byte `at` is anything then.
@@ -49,13 +55,17 @@ class RoomyFile:
         if self._descriptor is None:
             self._descriptor = atomic.open_to_append(self._path, at=at)
             self._room_ends = 0
-        if not os.fstat(self._descriptor).st_nlink:
-            raise FileNotFoundError(errno.ENOENT, "it was removed while it was in use")
         atomic.write_at(self._descriptor, self._path, data, at=at)
         end = at + len(data)
         if sync and end <= self._room_ends:
-            atomic.sync_data(self._descriptor, self._path)
-        elif sync:
+            self._is_outstanding = True
+            if wait:
+                self.synced()
+            else:
+                atomic.begin_sync(self._descriptor)
+            return
+        self._require_name(self._descriptor)
+        if sync:
             made = self._make_room(self._descriptor, end, len(data)) if room and self._wants_room else 0
             atomic.sync(self._descriptor, self._path)
             self._room_ends = end + made
@@ -63,6 +73,17 @@ class RoomyFile:
             if not self._is_named:
                 atomic.sync_folder(self._path.parent)
                 self._is_named = True
+
+    def synced(self) -> None:
+        """Wait until what was appended to be synced is on disk.
+
+        Raises:
+            OSError: what of it is there is not known.
+        """
+        if self._is_outstanding and self._descriptor is not None:
+            self._require_name(self._descriptor)
+            atomic.sync_data(self._descriptor, self._path)
+            self._is_outstanding = False
 
     def cut(self, *, at: int) -> None:
         """Remove what a failed append may have written. Where even that fails, the next append does."""
@@ -82,6 +103,18 @@ class RoomyFile:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+            self._is_outstanding = False
+
+    def _require_name(self, descriptor: int) -> None:
+        """Be sure that the file had a name at most `LATELY_SECONDS` ago.
+
+        A write costs half as much again after somebody asked when the last one was, as Linux keeps the time of that.
+        """
+        now = monotonic()
+        if now >= self._looked_at + LATELY_SECONDS:
+            if not os.fstat(descriptor).st_nlink:
+                raise FileNotFoundError(errno.ENOENT, "it was removed while it was in use")
+            self._looked_at = now
 
     def _make_room(self, descriptor: int, end: int, appended: int) -> int:
         """Write zeros behind `end`, and give how many: none if they are not worth it, or the disk is too full."""

@@ -12,6 +12,7 @@ from wf_artifacts.runs.files import inputs
 from wf_artifacts.runs.files.inputs import NO_INPUTS, InputsFile, Progress
 from wf_artifacts.runs.files.room import LEAST_ROOM, MOST_ROOM, content_length
 from wf_artifacts.storage import atomic
+from wf_artifacts.storage.places import LATELY_SECONDS
 from wf_artifacts.storage.steps import Step, observed
 from wf_core.errors import StateCorrupt
 
@@ -185,6 +186,48 @@ def test_an_append_that_fails_anywhere_loses_nothing(path: Path, file: InputsFil
             break
     file.close()
     assert point >= (3 if has_room else 5)
+
+
+def test_what_is_waited_for_later_is_written_at_once_and_synced_then(path: Path, file: InputsFile) -> None:
+    appended(file, 1, 2, 3)
+    acts: list[str] = []
+    with observed(lambda one: acts.append(one.act) if one.moment == "before" else None):
+        file.append([given(4, 13)], sync=True, wait=False)
+        assert acts == ["write"]
+        assert len(parsed(path).lines) == 4
+        file.synced()
+        file.synced()
+    assert acts == ["write", "fdatasync"]
+
+
+def test_what_is_waited_for_later_and_fails_is_removed(path: Path, file: InputsFile) -> None:
+    appended(file, 1, 2, 3)
+    appended(file, 4, sync=False)
+    before = file.progress, file.length
+    file.append([given(5, 14)], sync=True, wait=False)
+    file.append([given(6, 15)], sync=True, wait=False)
+    with at_change(0, no_room), pytest.raises(OSError, match="scripted"):
+        file.synced()
+    assert (file.progress, file.length) == before
+    assert len(parsed(path).lines) == 4
+    appended(file, 5, 6)
+    assert progress(path) == file.progress
+
+
+def test_a_file_that_was_removed_is_told_of_when_it_is_looked_at(
+    path: Path, file: InputsFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 7.0
+    monkeypatch.setattr("wf_artifacts.runs.files.room.monotonic", lambda: now)
+    appended(file, 1, 2, 3)
+    file.append([given(4, 13)], sync=True, wait=False)
+    path.unlink()
+    file.synced()
+    now += LATELY_SECONDS
+    file.append([given(5, 14)], sync=True, wait=False)
+    with pytest.raises(FileNotFoundError, match="removed"):
+        file.synced()
+    assert not path.exists()
 
 
 def test_a_disk_that_is_too_full_for_room_is_done_without_it(
