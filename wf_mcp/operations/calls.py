@@ -147,10 +147,10 @@ async def _deliver(
         principal=caller.principal,
         delivered_at=app.clock.now(),
     )
-    owner = await app.sessions.deliver(token, delivery, principal=caller.principal, by_model=not caller.person)
+    session_id = await app.sessions.deliver(token, delivery, principal=caller.principal, by_model=not caller.person)
     await _end_callee(app, callee)
     try:
-        view = await app.sessions.view(SessionId(owner), principal=caller.principal)
+        view = await app.sessions.view(session_id, principal=caller.principal)
     except (StateError, StoreUnavailable) as error:
         error.hint = f"What was said of the call is stored. {error.hint or ''}".rstrip()
         raise

@@ -68,10 +68,7 @@ def _place(call_id: str) -> list[int]:
 
 
 async def _agent(app: App, session_id: str) -> str | None:
-    """Give the agent of a session; None where it is not known.
-
-    The call is a run's, or its session is being deleted, or cannot be read: what waits of the others is shown.
-    """
+    """Give the agent of a session; None where it is not known, because it is being deleted, or cannot be read."""
     try:
         return (await app.stores.sessions.load_record(SessionId(session_id))).agent
     except (SessionNotFound, StateError):

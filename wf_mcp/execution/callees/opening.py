@@ -34,5 +34,5 @@ def open_callees(
         registry.add(RedactedSource(WorkflowsSource(registry, stores, runs), redactor), listed=False)
     callees = Callees(means, stores, runs, sessions, tasks)
     runs.on_stop = callees.stopped
-    sessions.doors["run"] = callees.answer_run
+    sessions.tell_by_kind["run"] = callees.answer_run
     return callees

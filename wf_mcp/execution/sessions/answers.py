@@ -7,6 +7,7 @@ from wf_artifacts.calls.models import Continuation, ContinuationKind, Delivery, 
 from wf_artifacts.errors import CallNotFound
 from wf_core.calls.results import ToolResult, read_form, read_result, result_to_json
 from wf_core.errors import InvalidResult, NotJson, PersonRequired, WrongAnswerKind
+from wf_core.ids import SessionId
 from wf_core.jsonvalue import JsonValue, check
 from wf_mcp.execution.sessions.errors import CallAnswered, CallExpired
 from wf_mcp.execution.sessions.means import SessionMeans
@@ -41,8 +42,10 @@ def delivery_of(result: ToolResult, *, channel: str, principal: str, now: dateti
     )
 
 
-async def deliver(means: SessionMeans, token: str, delivery: Delivery, *, principal: str | None, by_model: bool) -> str:
-    """Deliver to a call that waits, and give the id of its session or run. It is stored when this returns.
+async def deliver(
+    means: SessionMeans, token: str, delivery: Delivery, *, principal: str | None, by_model: bool
+) -> SessionId:
+    """Deliver to a call that waits, and give the id of its session. It is stored when this returns.
 
     Raises:
         CallNotFound, CallAnswered, CallExpired, WrongAnswerKind, PersonRequired, InvalidResult: nothing was changed.
@@ -53,7 +56,7 @@ async def deliver(means: SessionMeans, token: str, delivery: Delivery, *, princi
         _require_fitting(waiting.continuation, delivery, by_model=by_model)
     match await means.continuations.deliver(token, delivery, principal=principal, now=now):
         case "applied":
-            return waiting.continuation.session_id
+            return SessionId(waiting.continuation.session_id)
         case "already_completed":
             raise CallAnswered(token)
         case "expired":

@@ -5,7 +5,7 @@ holder of its claim advances it; the claim is taken here, and given back when it
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,7 +19,7 @@ from wf_artifacts.errors import CallNotFound, SessionBusy, SessionExists, Sessio
 from wf_artifacts.sessions.rules import ENDED
 from wf_core.calls.results import ToolResult
 from wf_core.errors import WfError
-from wf_core.ids import SessionId, is_session_id
+from wf_core.ids import SessionId
 from wf_core.ids import session_id as new_session_id
 from wf_core.sessions import AgentSnapshot, Attachment, CallerPolicy, Parent
 from wf_mcp.errors import first_error
@@ -63,10 +63,8 @@ class SessionDriver:
         self.means = means
         self.going = Going(means, tasks, lambda session_id: self._serve(session_id, Wish("end")))
         """Which sessions go on by themselves."""
-        self.doors: dict[str, TellParent] = {"session": self._tell_session}
-        """How the answer of a session is told to who waits for it, by its kind."""
-        self.run_door: Callable[[str, str], Awaitable[None]] | None = None
-        """Told the id of a run and a token that was delivered to."""
+        self.tell_by_kind: dict[str, TellParent] = {"session": self._tell_session}
+        """How the answer of a session is told to whoever called it, by what that is."""
         self.torn: set[SessionId] = set()
         """Sessions that this process let go because the store failed."""
         self._tasks = tasks
@@ -235,8 +233,10 @@ class SessionDriver:
         else:
             self.going.go_on(session_id)
 
-    async def deliver(self, token: str, delivery: Delivery, *, principal: str | None, by_model: bool = False) -> str:
-        """Deliver to a call that waits, and give the id of its session or run. It is stored when this returns.
+    async def deliver(
+        self, token: str, delivery: Delivery, *, principal: str | None, by_model: bool = False
+    ) -> SessionId:
+        """Deliver to a call that waits, and give the id of its session. It is stored when this returns.
 
         Raises:
             CallNotFound: no such call waits, or it is somebody else's.
@@ -246,12 +246,9 @@ class SessionDriver:
             InvalidResult: the result cannot be stored.
             PersonRequired: `by_model`, and only a person may say this.
         """
-        owner = await deliver(self.means, token, delivery, principal=principal, by_model=by_model)
-        if is_session_id(owner):
-            await self.poke(SessionId(owner))
-        elif self.run_door is not None:
-            await self.run_door(owner, token)
-        return owner
+        session_id = await deliver(self.means, token, delivery, principal=principal, by_model=by_model)
+        await self.poke(session_id)
+        return session_id
 
     async def view(self, session_id: SessionId, *, principal: str | None = None) -> SessionView:
         """Show a session: as it is where this process advances it, else as it was stored.
@@ -370,11 +367,11 @@ class SessionDriver:
         live.end()
 
     async def _tell(self, parent: Parent, result: ToolResult) -> None:
-        door = self.doors.get(parent.kind)
-        if door is None:
+        tell = self.tell_by_kind.get(parent.kind)
+        if tell is None:
             logger.warning("Nobody tells the %s %s of an answer", parent.kind, parent.id)
         else:
-            await door(parent, result)
+            await tell(parent, result)
 
     async def _tell_session(self, parent: Parent, result: ToolResult) -> None:
         delivery = delivery_of(result, channel="session", principal="", now=self.means.clock.now())

@@ -16,7 +16,7 @@ async def test_agents_and_workflows_are_sources_and_are_told_to_by_name(tmp_path
     async with home.open() as app:
         assert list(app.registry.sources()) == ["wf.std", "ops", "agents", "workflows"]
         assert app.registry.listed() == ["wf.std", "ops", "agents"]
-        assert "run" in app.sessions.doors
+        assert "run" in app.sessions.tell_by_kind
 
 
 async def test_a_configured_source_of_such_a_name_stays_what_it_is(tmp_path: Path) -> None:
