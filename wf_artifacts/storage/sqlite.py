@@ -38,16 +38,13 @@ _THREADS = 16
 _FILE_MODE = 0o600
 _PATIENCE_SECONDS = 15
 """A change takes milliseconds; another process that takes longer than this is stopped or hangs."""
-_PAGE_BYTES = 4096
-_MOST_LOG_BYTES = 16 * 1024 * 1024
-"""How long the write-ahead log stays when nobody reads; it is checkpointed at this length too. Journals come and go
-meanwhile in the same pages, which are brought to the database once."""
+_MOST_LOG_BYTES = 4 * 1024 * 1024
+"""How long the write-ahead log stays when nobody reads; it is checkpointed at this length too."""
 _SETTINGS = (
     "PRAGMA foreign_keys = ON",
     # Some builds overwrite all that is deleted, in pages that need not be written.
     "PRAGMA secure_delete = FAST",
     f"PRAGMA journal_size_limit = {_MOST_LOG_BYTES}",
-    f"PRAGMA wal_autocheckpoint = {_MOST_LOG_BYTES // _PAGE_BYTES}",
 )
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _PRIMARY = 0xFF

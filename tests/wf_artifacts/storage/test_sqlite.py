@@ -14,7 +14,7 @@ from wf_artifacts.storage.sqlite import SqliteConnection, SqliteDatabase
 from wf_artifacts.storage.steps import observed
 from wf_core.errors import StateCorrupt
 
-MOST_LOG_BYTES = 20 * 1024 * 1024
+MOST_LOG_BYTES = 8 * 1024 * 1024
 _PAGE_BYTES = 4096
 
 
