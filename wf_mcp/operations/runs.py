@@ -1,7 +1,7 @@
 """Starting, answering, watching and ending runs."""
 
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
 import anyio
 
@@ -33,6 +33,9 @@ from wf_mcp.operations.models import (
 )
 from wf_mcp.operations.recovery import go_on
 from wf_mcp.operations.stored import name_stored, naming_stored
+
+LEFT_OUT: Final = object()
+"""Stands for an answer without a payload: null is a payload like any other."""
 
 
 async def run_deployment(
@@ -75,7 +78,7 @@ async def resume_run(
     app: App,
     *,
     run_id: str,
-    resume_payload: object = None,
+    resume_payload: object = LEFT_OUT,
     resume_outcome: str = "submitted",
     interrupt_id: str | None = None,
     wait_seconds: float = 25,
@@ -91,7 +94,9 @@ async def resume_run(
     """
     check_wait(wait_seconds)
     record = await _load(app, run_id, caller)
-    payload = storable(app, "resume_payload", {} if resume_payload is None else resume_payload, InvalidResumePayload)
+    payload = storable(
+        app, "resume_payload", {} if resume_payload is LEFT_OUT else resume_payload, InvalidResumePayload
+    )
     answer = Answer(
         payload=payload,
         outcome=resume_outcome,

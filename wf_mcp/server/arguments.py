@@ -59,8 +59,7 @@ def check(model: type[BaseModel], arguments: dict[str, Any]) -> dict[str, Any]:
         InvalidArgument: names every argument that is missing, unknown, of the wrong type or out of range.
     """
     try:
-        # A missing optional argument and an explicit null are the same: many models send null.
-        given = {name: value for name, value in arguments.items() if value is not None or not _is_optional(model, name)}
+        given = {name: value for name, value in arguments.items() if value is not None or not _left_out(model, name)}
         parsed = model.model_validate(given)
     except ValidationError as error:
         problems = [_problem(model, detail) for detail in error.errors(include_url=False)]
@@ -72,9 +71,13 @@ def check(model: type[BaseModel], arguments: dict[str, Any]) -> dict[str, Any]:
     return {name: getattr(parsed, name) for name in model.model_fields}
 
 
-def _is_optional(model: type[BaseModel], name: str) -> bool:
+def _left_out(model: type[BaseModel], name: str) -> bool:
+    """Tell whether null for an argument means that it was left out: many models send null for what they do not say.
+
+    Where any value may be sent, null is one.
+    """
     field = model.model_fields.get(name)
-    return field is not None and not field.is_required()
+    return field is not None and not field.is_required() and field.annotation is not Any
 
 
 def _problem(model: type[BaseModel], detail: ErrorDetails) -> dict[str, Any]:

@@ -112,6 +112,22 @@ async def test_a_payload_left_out_is_an_empty_object() -> None:
         assert (await resume_run(app, run_id=run_id, resume_outcome="rejected")).status == "completed"
 
 
+@pytest.mark.parametrize("schema", [{"type": "null"}, {}, True])
+async def test_null_is_an_answer_that_the_schema_judges_and_the_state_keeps(schema: Any) -> None:
+    """plan-format: an explicit null is a value like any other."""
+    answered = plan(
+        {"review": ask(resume_schema=schema, resume={"state.answer": "."})},
+        state_schema={"properties": {"answer": {"default": "none"}}},
+        output={"answer": {"path": "state.answer"}},
+    )
+    async with opened(ScriptedSource()) as app:
+        await deployed(app, answered)
+        asked = await run_deployment(app, deployment_id="flow")
+        assert asked.run_id is not None
+        done = await resume_run(app, run_id=asked.run_id, resume_payload=None)
+        assert (done.status, done.output) == ("completed", {"answer": None})
+
+
 async def test_what_is_wrong_with_a_start_creates_no_run() -> None:
     async with opened(ScriptedSource(), max_bytes=2_000) as app:
         await deployed(app, REVIEW)

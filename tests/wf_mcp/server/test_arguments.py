@@ -17,6 +17,7 @@ ARGUMENTS = strict(
         wait_seconds=(Annotated[float, Field(ge=0, le=45)], 25),
         reason=(str | None, None),
         replace=(bool, False),
+        answer=(Any, {}),
     )
 )
 
@@ -35,6 +36,7 @@ def test_defaults_are_filled_in() -> None:
         "wait_seconds": 25,
         "reason": None,
         "replace": False,
+        "answer": {},
     }
 
 
@@ -83,6 +85,10 @@ def test_every_problem_is_said_at_once() -> None:
 def test_null_for_an_optional_argument_means_that_it_was_left_out() -> None:
     """Many models send null for what they do not mean to say."""
     assert check(ARGUMENTS, {"run_id": "r", "limit": None, "reason": None})["limit"] == 20
+
+
+def test_null_is_a_value_where_any_value_may_be_sent() -> None:
+    assert check(ARGUMENTS, {"run_id": "r", "answer": None})["answer"] is None
 
 
 def test_a_whole_number_may_be_written_with_a_point() -> None:

@@ -5,9 +5,19 @@ from pathlib import Path
 import pytest
 
 from tests.wf_mcp.desk import CONFIG, desk
+from tests.wf_mcp.scripted import node
 from tests.wf_mcp.server.connected import ASK, Era, connected
 
 pytestmark = pytest.mark.anyio
+
+OPS = """
+from typing import Any
+from wf_core import capability
+
+@capability()
+def look() -> Any:
+    return 1
+"""
 
 
 async def test_open_questions_are_listed_until_they_are_answered(tmp_path: Path) -> None:
@@ -50,3 +60,24 @@ async def test_a_call_of_a_session_is_answered_once(tmp_path: Path, era: Era) ->
         await server.call("fail_call", token=other, error="no line")
     assert ([call["token"] for call in left["pending_calls"]], left["session_id"]) == ([other], told["session_id"])
     assert again["code"] == "call_already_completed"
+
+
+async def test_null_is_a_result_of_a_call(tmp_path: Path) -> None:
+    (tmp_path / "ops.py").write_text(OPS, encoding="utf-8")
+    plan = {
+        "name": "looks",
+        "state_schema": {"type": "object", "properties": {"seen": {"default": "none"}}},
+        "output_schema": {"type": "object", "properties": {"seen": {}}},
+        "start": "look",
+        "steps": {
+            "look": {"type": "node", "use": "ops.look", "output": {"state.seen": "."}, "routes": {"ok": "__end__"}}
+        },
+    }
+    later = {"default": {"tag": "defer", "reason": "by hand"}, "rules": []}
+    config = {"pythonSources": {"ops": {"module": "ops", "path": "."}}}
+    async with connected(tmp_path, config=config) as server:
+        await server.call("save_artifact", artifact_id="looks", plan=plan)
+        await server.call("create_deployment", deployment_id="looks", artifact_id="looks", call_policy=later)
+        told = await server.call("run_deployment", deployment_id="looks")
+        ended = await server.call("complete_call", token=told["pending_calls"][0]["token"], result=None)
+    assert (ended["status"], ended["output"]) == ("completed", {"seen": None})

@@ -22,6 +22,20 @@ async def test_a_run_stops_to_ask_and_goes_on_with_the_answer(tmp_path: Path, er
     assert (ended["status"], ended["output"]) == ("completed", {"answer": "well"})
 
 
+@pytest.mark.parametrize(("given", "kept"), [({"resume_payload": None}, None), ({}, {})])
+async def test_null_is_an_answer_and_what_is_left_out_is_an_empty_object(
+    tmp_path: Path, era: Era, given: dict[str, Any], kept: Any
+) -> None:
+    step = ASK["steps"]["ask"] | {"resume_schema": {"type": ["null", "object"]}, "resume": {"state.answer": "."}}
+    answer = {"type": "object", "properties": {"answer": {}}}
+    plan = ASK | {"state_schema": answer, "output_schema": answer, "steps": {**ASK["steps"], "ask": step}}
+    async with connected(tmp_path, era) as server:
+        run_id = (await server.call("run_deployment", deployment_id=await server.deploy(plan)))["run_id"]
+        ended = await server.call("resume_run", run_id=run_id, **given)
+
+    assert (ended["status"], ended["output"]) == ("completed", {"answer": kept})
+
+
 async def test_a_question_for_a_person_is_not_answered_through_mcp(tmp_path: Path, era: Era) -> None:
     plan: dict[str, Any] = ASK | {"steps": {**ASK["steps"], "ask": ASK["steps"]["ask"] | {"answered_by": "person"}}}
     async with connected(tmp_path, era) as server:
