@@ -1,11 +1,11 @@
 """The tools for what waits, through a client."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.wf_mcp.desk import CONFIG, desk
-from tests.wf_mcp.scripted import node
 from tests.wf_mcp.server.connected import ASK, Era, connected
 
 pytestmark = pytest.mark.anyio
@@ -64,7 +64,7 @@ async def test_a_call_of_a_session_is_answered_once(tmp_path: Path, era: Era) ->
 
 async def test_null_is_a_result_of_a_call(tmp_path: Path) -> None:
     (tmp_path / "ops.py").write_text(OPS, encoding="utf-8")
-    plan = {
+    plan: dict[str, Any] = {
         "name": "looks",
         "state_schema": {"type": "object", "properties": {"seen": {"default": "none"}}},
         "output_schema": {"type": "object", "properties": {"seen": {}}},
@@ -73,7 +73,7 @@ async def test_null_is_a_result_of_a_call(tmp_path: Path) -> None:
             "look": {"type": "node", "use": "ops.look", "output": {"state.seen": "."}, "routes": {"ok": "__end__"}}
         },
     }
-    later = {"default": {"tag": "defer", "reason": "by hand"}, "rules": []}
+    later: dict[str, Any] = {"default": {"tag": "defer", "reason": "by hand"}, "rules": []}
     config = {"pythonSources": {"ops": {"module": "ops", "path": "."}}}
     async with connected(tmp_path, config=config) as server:
         await server.call("save_artifact", artifact_id="looks", plan=plan)

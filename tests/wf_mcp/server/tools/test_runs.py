@@ -27,8 +27,12 @@ async def test_null_is_an_answer_and_what_is_left_out_is_an_empty_object(
     tmp_path: Path, era: Era, given: dict[str, Any], kept: Any
 ) -> None:
     step = ASK["steps"]["ask"] | {"resume_schema": {"type": ["null", "object"]}, "resume": {"state.answer": "."}}
-    answer = {"type": "object", "properties": {"answer": {}}}
-    plan = ASK | {"state_schema": answer, "output_schema": answer, "steps": {**ASK["steps"], "ask": step}}
+    answer: dict[str, Any] = {"type": "object", "properties": {"answer": {}}}
+    plan: dict[str, Any] = ASK | {
+        "state_schema": answer,
+        "output_schema": answer,
+        "steps": {**ASK["steps"], "ask": step},
+    }
     async with connected(tmp_path, era) as server:
         run_id = (await server.call("run_deployment", deployment_id=await server.deploy(plan)))["run_id"]
         ended = await server.call("resume_run", run_id=run_id, **given)
