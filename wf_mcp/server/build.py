@@ -42,7 +42,7 @@ def build_server(
     config: Path | None = None,
     toolsets: Sequence[Toolset] | None = None,
     redactor: Redactor | None = None,
-) -> MCPServer[Opening]:
+) -> WorkflowServer:
     """Build the server over a home (WF_HOME or the user's data folder when None) and a configuration file.
 
     `redactor` is told every secret when the application is opened.
@@ -73,6 +73,7 @@ def build_server(
         toolsets=offered,
         lifespan=lifespan,
         updates=updates,
+        max_bytes=settings.max_bytes,
         log_level="WARNING",
     )
     add_resources(server)

@@ -12,9 +12,12 @@ from typing import Any, Final, cast
 
 import anyio
 from mcp.server.mcpserver import MCPServer
+from starlette.types import ASGIApp
 
 from wf_mcp.errors import InvalidArgument
+from wf_mcp.server.bodies import CheckedBodies, longest_body
 from wf_mcp.server.ending import end_in_time, until_told
+from wf_mcp.server.workflow_server import WorkflowServer
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -74,7 +77,7 @@ def serve_stdio(server: MCPServer[Any]) -> None:
         sys.exit(status)
 
 
-def serve_http(server: MCPServer[Any], address: Address) -> None:
+def serve_http(server: WorkflowServer, address: Address) -> None:
     """Serve Streamable HTTP at /mcp until a signal ends the program. Where that is stands on stderr.
 
     Raises:
@@ -84,11 +87,19 @@ def serve_http(server: MCPServer[Any], address: Address) -> None:
 
     with _listen(address) as listening:
         sys.stderr.write(f"Serving MCP at http://{address}/mcp\n")
-        app = server.streamable_http_app(host=address.host)
+        app = http_app(server, address.host)
         config = uvicorn.Config(
             app, log_level=server.settings.log_level.lower(), timeout_graceful_shutdown=_HTTP_SECONDS
         )
         uvicorn.Server(config).run(sockets=[listening])
+
+
+def http_app(server: WorkflowServer, host: str) -> ASGIApp:
+    """Make the application that serves HTTP."""
+    longest = longest_body(server.max_bytes)
+    return CheckedBodies(
+        server.streamable_http_app(host=host, max_request_body_size=longest), max_bytes=server.max_bytes
+    )
 
 
 def _listen(address: Address) -> socket.socket:

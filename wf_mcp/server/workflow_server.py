@@ -51,8 +51,11 @@ class OfferedTools(ToolManager):
 class WorkflowServer(MCPServer[Opening]):
     """The server of `wf-mcp`. Its lifespan context opens the application."""
 
-    def __init__(self, name: str, *, toolsets: Sequence[Toolset], updates: Updates, **options: Any) -> None:
+    def __init__(
+        self, name: str, *, toolsets: Sequence[Toolset], updates: Updates, max_bytes: int, **options: Any
+    ) -> None:
         super().__init__(name, subscriptions=updates.bus, **options)
+        self.max_bytes = max_bytes
         self._tool_manager = OfferedTools(toolsets)
         # The SDK's decorator for completion hands over neither the request nor the application, and for the
         # subscriptions of 2025-11-25 it has none.

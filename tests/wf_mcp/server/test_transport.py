@@ -1,14 +1,22 @@
 """How the server is reached."""
 
 import json
+import socket
 import subprocess
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from mcp import Client
+from mcp.shared.exceptions import MCPError
 
+from tests.wf_mcp.server.connected import Era
 from wf_mcp.errors import InvalidArgument
 from wf_mcp.server.transport import Address, read_address
+
+pytestmark = pytest.mark.anyio
 
 NOISY = """
 import atexit, os, subprocess, sys
@@ -96,3 +104,35 @@ def test_nothing_but_mcp_is_written_to_stdout_whatever_a_source_prints(tmp_path:
     assert rest == ""
     for line in ("imported", "a whole line", "half a line", "past Python", "from a child", "at exit"):
         assert line in log
+
+
+@contextmanager
+def over_http(folder: Path) -> Generator[str]:
+    """Serve over HTTP, and give the address."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    command = [sys.executable, "-m", "wf_mcp", "--home", str(folder / "home"), "--http", str(port)]
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        address = server.stderr.readline().split()[-1]
+        yield address
+        server.kill()
+
+
+async def test_arguments_may_be_as_long_over_http_as_the_configuration_says(tmp_path: Path, era: Era) -> None:
+    """The SDK alone takes 4 MiB."""
+    (tmp_path / "wf.json").write_text('{"max_bytes": 5000000}', encoding="utf-8")
+    with over_http(tmp_path) as address:
+        async with Client(address, mode="legacy" if era == "2025-11-25" else "auto") as client:
+
+            async def code(length: int) -> str:
+                arguments = {"deployment_id": "none", "workflow_input": {"text": "x" * length}}
+                result = await client.call_tool("run_deployment", arguments)
+                assert result.structured_content is not None
+                return result.structured_content["error"]["code"]
+
+            assert await code(4_900_000) == "deployment_not_found"
+            assert await code(5_000_000) == "too_large"
+            with pytest.raises(MCPError, match="at most 16000000 are taken"):
+                await code(17_000_000)
+            assert await code(1) == "deployment_not_found"
