@@ -53,9 +53,19 @@ def parse_config(data: bytes, *, name: str = FILE_NAME) -> Config:
         ) from exc
     except ValidationError as exc:
         faults = problems(exc, _known_keys)
-        raise InvalidConfig(
-            f"{name}: " + "; ".join(faults) + ".", hint="README.md shows every key.", details={"problems": faults}
-        ) from None
+        raise InvalidConfig(f"{name}: " + "; ".join(faults) + ".", hint=_HINT, details={"problems": faults}) from None
+
+
+def _keys(record: type[BaseModel]) -> list[str]:
+    return [field.alias or name for name, field in record.model_fields.items()]
+
+
+_HINT = (
+    f"The keys are {', '.join(_keys(Config))}; of a server {', '.join(_keys(McpServer))}; "
+    f"of a Python source {', '.join(_keys(PythonModule))}; of an agent {', '.join(_keys(AgentEntry))}; "
+    f"of the hints of a tool {', '.join(_keys(HintOverride))}."
+)
+"""Names every key."""
 
 
 def _known_keys(parents: Sequence[int | str]) -> list[str]:
@@ -65,5 +75,4 @@ def _known_keys(parents: Sequence[int | str]) -> list[str]:
         ("pythonSources", 2): PythonModule,
         ("agents", 2): AgentEntry,
     }
-    record = records.get((parents[0], len(parents)), Config) if parents else Config
-    return [field.alias or name for name, field in record.model_fields.items()]
+    return _keys(records.get((parents[0], len(parents)), Config) if parents else Config)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from wf_mcp.config.load import InvalidConfig, load_config, parse_config
+from wf_mcp.config.models import AgentEntry, Config, HintOverride, McpServer, PythonModule
 
 
 def parse(document: Any) -> Any:
@@ -65,6 +66,16 @@ def test_an_unknown_key_is_refused_with_its_nearest_neighbour() -> None:
     message = refusal(nested)
     assert "unknown key mcpServers.a.hints.t.readonly (did you mean readOnly?)" in message
     assert "unknown key mcpServers.a.header (did you mean headers?)" in message
+
+
+def test_a_fault_comes_with_every_key_that_there_is() -> None:
+    """Known gap once: the hint named a page that shows some."""
+    with pytest.raises(InvalidConfig) as refused:
+        parse_config(b'{"surprise": 1}')
+    assert refused.value.hint is not None
+    for record in (Config, McpServer, HintOverride, PythonModule, AgentEntry):
+        for name, field in record.model_fields.items():
+            assert f" {field.alias or name}" in refused.value.hint
 
 
 def test_every_fault_is_named_at_once_and_no_value_is_shown() -> None:
