@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import anyio
+
 from wf_artifacts.sources.models import Capability
 from wf_core.calls.contract import Contract, Hints
 from wf_core.errors import WfError
@@ -17,9 +19,12 @@ from wf_core.validation import Issue
 from wf_core.validation.drift import Usage, Use, drift, effective
 from wf_mcp.config import Config
 from wf_mcp.config.agents import AgentFile, AgentNotFound, InvalidAgent, configured_file, find_agent
-from wf_mcp.execution.pins import PIN_SECONDS, Found, Readiness, ask
+from wf_mcp.execution.pins import PIN_SECONDS, Found, Readiness, ask_since
 from wf_mcp.execution.toolsets import resolve_tools
 from wf_mcp.sources.registry import SourceRegistry
+
+BURST_SECONDS = 1.0
+"""How old a listing of a source may be when a session goes on: results that come in a burst share one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,7 @@ async def readiness(snapshot: AgentSnapshot, registry: SourceRegistry, config: C
     `contracts` are by capability. What a source did not say in time is a warning.
     """
     names = {(tool.source, tool.own_name) for tool in snapshot.tools}
-    found = await ask(registry, names, seconds=PIN_SECONDS)
+    found = await ask_since(registry, names, anyio.current_time() - BURST_SECONDS, seconds=PIN_SECONDS)
     issues = _missing_agent(snapshot, config)
     contracts: dict[str, Contract] = {}
     for tool in snapshot.tools:

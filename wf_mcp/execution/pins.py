@@ -98,26 +98,23 @@ async def pin_definition(registry: SourceRegistry, catalog: CatalogStore, defini
 
 
 async def ask(registry: SourceRegistry, names: Iterable[Name], *, seconds: float | None = None) -> Found:
-    """Ask all sources at once, each for what is wanted of it; after `seconds` give what was heard."""
-    found: dict[Name, Capability | WfError] = {}
+    """Ask all sources at once, each for what is wanted of it; after `seconds` give what was heard.
 
-    async def look(name: Name) -> None:
-        try:
-            found[name] = await registry.capability(*name)
-        except WfError as error:
-            found[name] = error
+    Within `seconds`, what a source listed lately is as good. Who waits for however long it takes wants to know how
+    things are: each source lists anew then, once for all who ask at the time.
+    """
+    return await _ask(registry, names, seconds, anyio.current_time() if seconds is None else None)
 
-    with anyio.move_on_after(seconds):
-        async with anyio.create_task_group() as tasks:
-            for name in set(names):
-                tasks.start_soon(look, name)
-    return found
+
+async def ask_since(registry: SourceRegistry, names: Iterable[Name], moment: float, *, seconds: float) -> Found:
+    """Ask as `ask` does, where what a source listed before `moment` does not count."""
+    return await _ask(registry, names, seconds, moment)
 
 
 async def known(registry: SourceRegistry, names: Iterable[Name]) -> Found:
     """Look at what is known of the sources without connecting any."""
     near = {name for name in names if not _is_far(registry, name[0])}
-    return await ask(registry, near)
+    return await _ask(registry, near, None, None)
 
 
 def names(environment: PinnedEnvironment) -> set[Name]:
@@ -147,6 +144,22 @@ def readiness(environment: PinnedEnvironment, found: Found) -> Readiness:
 def pinned_contracts(environment: PinnedEnvironment) -> dict[str, Contract]:
     """Give the contracts with which the run was started."""
     return {logical: pinned.contract for logical, pinned in environment.capabilities.items()}
+
+
+async def _ask(registry: SourceRegistry, names: Iterable[Name], seconds: float | None, since: float | None) -> Found:
+    found: dict[Name, Capability | WfError] = {}
+
+    async def look(name: Name) -> None:
+        try:
+            found[name] = await registry.capability(*name, since=since)
+        except WfError as error:
+            found[name] = error
+
+    with anyio.move_on_after(seconds):
+        async with anyio.create_task_group() as tasks:
+            for name in set(names):
+                tasks.start_soon(look, name)
+    return found
 
 
 async def _pin(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, Self
+from typing import Literal, Protocol, Self, runtime_checkable
 
 from wf_artifacts.sources.models import Capability
 from wf_core.calls.capability import CallContext
@@ -105,6 +105,27 @@ class CapabilitySource(Protocol):
         ...
 
 
+@runtime_checkable
+class Listing(Protocol):
+    """A source whose capabilities are those of its last listing: what it lists may change without a word."""
+
+    async def capabilities_since(self, moment: float) -> Mapping[str, Capability]:
+        """Do as `capabilities`, from a listing that was asked for at `moment` (of the event loop's clock) or later.
+
+        Whoever asks at the same time shares one.
+        """
+        ...
+
+
+async def offered_since(source: CapabilitySource, moment: float) -> Mapping[str, Capability]:
+    """Give what a source offers, listed at `moment` or later where it has to be listed.
+
+    Raises:
+        SourceUnavailable: as `capabilities`.
+    """
+    return await (source.capabilities_since(moment) if isinstance(source, Listing) else source.capabilities())
+
+
 __all__ = [
     "CALLEE_GONE",
     "DEFERRING",
@@ -115,9 +136,11 @@ __all__ = [
     "CapabilityNotFound",
     "CapabilitySource",
     "Diagnostic",
+    "Listing",
     "SourceKind",
     "SourceNotFound",
     "SourceState",
     "SourceStatus",
     "SourceUnavailable",
+    "offered_since",
 ]

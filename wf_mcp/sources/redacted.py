@@ -10,7 +10,14 @@ from wf_core.errors import WfError
 from wf_core.jsonvalue import JsonValue
 from wf_mcp.config import Redactor
 from wf_mcp.sources.errors import CallFailed, SourceUnavailable
-from wf_mcp.sources.protocol import CallResult, CapabilitySource, Diagnostic, SourceKind, SourceStatus
+from wf_mcp.sources.protocol import (
+    CallResult,
+    CapabilitySource,
+    Diagnostic,
+    SourceKind,
+    SourceStatus,
+    offered_since,
+)
 
 
 class RedactedSource:
@@ -38,6 +45,13 @@ class RedactedSource:
     async def capabilities(self) -> Mapping[str, Capability]:
         try:
             return await self._source.capabilities()
+        except SourceUnavailable as exc:
+            self._redact(exc)
+            raise
+
+    async def capabilities_since(self, moment: float) -> Mapping[str, Capability]:
+        try:
+            return await offered_since(self._source, moment)
         except SourceUnavailable as exc:
             self._redact(exc)
             raise

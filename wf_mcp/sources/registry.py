@@ -19,7 +19,7 @@ from wf_mcp.config.expansion import secrets_of
 from wf_mcp.config.models import STD_SOURCE
 from wf_mcp.config.redaction import redacted_logs
 from wf_mcp.sources.errors import CapabilityNotFound, SourceNotFound, SourceUnavailable
-from wf_mcp.sources.protocol import CapabilitySource, Diagnostic, SourceStatus
+from wf_mcp.sources.protocol import CapabilitySource, Diagnostic, SourceStatus, offered_since
 from wf_mcp.sources.python import PythonSource
 from wf_mcp.sources.redacted import RedactedSource
 from wf_mcp.sources.std import StdSource
@@ -102,15 +102,16 @@ class SourceRegistry:
         """
         return self._source(source).status()
 
-    async def capability(self, source: str, name: str) -> Capability:
-        """Give one capability as the source offers it now.
+    async def capability(self, source: str, name: str, *, since: float | None = None) -> Capability:
+        """Give one capability as the source offers it now; with `since`, as it was listed then or later.
 
         Raises:
             SourceNotFound: there is no source of that name.
             SourceUnavailable: the source cannot be asked.
             CapabilityNotFound: the source does not offer it; names close matches.
         """
-        offered = await self._source(source).capabilities()
+        asked = self._source(source)
+        offered = await (asked.capabilities() if since is None else offered_since(asked, since))
         if name not in offered:
             raise CapabilityNotFound(f"{source}.{name}", [capability.full_name for capability in offered.values()])
         return offered[name]

@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
-from tests.wf_mcp.scripted import ScriptedSource, opened
+from tests.wf_mcp.execution.listed import Listed
+from tests.wf_mcp.scripted import ScriptedSource, echo, opened
 from wf_core.calls.contract import Contract, Hints
 from wf_core.sessions.models import AgentSnapshot
 from wf_mcp.app import App
 from wf_mcp.config import Config
 from wf_mcp.config.agents import AgentNotFound, read_agent
 from wf_mcp.config.load import parse_config
+from wf_mcp.execution import agents
 from wf_mcp.execution.agents import agent_folder, pin_agent, readiness
 from wf_mcp.execution.pins import Readiness
 
@@ -72,6 +74,15 @@ async def test_an_agent_with_a_tool_that_there_is_not_cannot_be_started() -> Non
 async def test_an_agent_whose_tools_are_as_they_were_is_ready() -> None:
     ready = await after(NOTED)
     assert (ready.ready, ready.issues) == (True, ())
+
+
+async def test_a_session_goes_on_by_what_its_sources_offer_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agents, "BURST_SECONDS", 0)
+    ops = Listed("ops", acts={"note": echo}, contracts={"note": NOTED})
+    async with opened(ops) as app:
+        snapshot = await pinned(app)
+        ops.contracts = {"note": inputs(text={"type": "integer"})}
+        assert not (await readiness(snapshot, app.registry, app.config)).ready
 
 
 async def test_another_description_is_no_change() -> None:

@@ -6,13 +6,28 @@ from typing import Any, cast
 import anyio
 import pytest
 
-from tests.wf_mcp.scripted import Gate, ScriptedSource, echo, environment, node, opened, plan, start, stopped
+from tests.wf_mcp.execution.listed import Listed
+from tests.wf_mcp.scripted import (
+    Gate,
+    ScriptedSource,
+    ask,
+    echo,
+    environment,
+    interrupted,
+    node,
+    opened,
+    plan,
+    start,
+    stopped,
+)
 from wf_artifacts.runs.store import RunStore
 from wf_artifacts.stores import Stores
 from wf_core.calls.contract import Contract, Hints
 from wf_core.errors import StateCorrupt
 from wf_core.ids import RunId
 from wf_core.jsonvalue import JsonSchema
+from wf_core.runtime import Answer
+from wf_mcp.errors import RunBlocked
 from wf_mcp.execution import pins
 from wf_mcp.execution.loading import manner
 
@@ -64,6 +79,18 @@ async def test_a_journal_of_another_course_is_refused_and_left_alone(stores: Sto
             await app.runs.take_over(run_id)
     assert (await stores.runs.load_checkpoint(run_id)).reason == "started"
     assert len(await stores.runs.load_journal(run_id)) == 2
+
+
+async def test_a_run_goes_on_by_what_its_sources_offer_when_it_is_answered() -> None:
+    """A server that changed its tools without a word would be called under a contract that is gone."""
+    desk = Listed("ops", acts={"echo": echo})
+    async with opened(desk) as app:
+        run_id = await interrupted(app, plan({"ask": ask("do"), "do": node("ops.echo")}))
+        assert desk.said is not None
+        del desk.acts["echo"]
+        with pytest.raises(RunBlocked):
+            await app.runs.answer(run_id, Answer({}))
+    assert desk.calls == []
 
 
 async def test_inputs_that_a_replay_would_judge_otherwise_are_not_kept_for_one() -> None:

@@ -7,6 +7,7 @@ from typing import Any, cast
 import anyio
 import pytest
 
+from tests.wf_mcp.execution.listed import Listed
 from tests.wf_mcp.scripted import (
     ScriptedSource,
     artifact,
@@ -105,6 +106,18 @@ async def test_a_source_that_takes_too_long_keeps_the_plan_from_being_pinned(mon
         async with opened(Slow()) as app:
             pinned = await pin(app)
     assert [issue.code for issue in pinned.issues] == ["source_unavailable"]
+
+
+async def test_who_waits_for_as_long_as_it_takes_hears_what_the_sources_offer_now() -> None:
+    desk = Listed("ops", acts={"note": echo}, contracts={"note": NOTED})
+    async with opened(desk) as app:
+        pinned = (await pin(app)).environment
+        assert pinned is not None
+        wanted = pins.names(pinned)
+        del desk.acts["note"]
+        assert pins.readiness(pinned, await pins.ask(app.registry, wanted, seconds=5)).ready
+        assert pins.readiness(pinned, await pins.known(app.registry, wanted)).ready
+        assert not pins.readiness(pinned, await pins.ask(app.registry, wanted)).ready
 
 
 async def test_a_binding_of_a_name_that_the_plan_does_not_use_is_a_warning() -> None:

@@ -28,6 +28,9 @@ class Leaking:
     async def capabilities(self) -> Mapping[str, Capability]:
         raise SourceUnavailable(self.name, f"No {SECRET}.", hint=f"Set {SECRET}.")
 
+    async def capabilities_since(self, moment: float) -> Mapping[str, Capability]:
+        return await self.capabilities()
+
     async def call(
         self, capability: str, input: Mapping[str, JsonValue], context: CallContext
     ) -> CallResult:  # fails whatever it is asked
@@ -48,6 +51,9 @@ async def test_no_error_that_leaves_a_source_holds_a_secret(context: CallContext
         await source.call("x", {}, context)
     with pytest.raises(SourceUnavailable) as unavailable:
         await source.capabilities()
+
+    with pytest.raises(SourceUnavailable, match=r"^No \[redacted\]\. Set \[redacted\]\.$"):
+        await source.capabilities_since(0)
 
     assert failed.value.executed
     assert failed.value.details == {"[redacted]": ["[redacted]"], "type": "[redacted]"}

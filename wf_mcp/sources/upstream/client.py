@@ -49,15 +49,15 @@ class UpstreamClient:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         return tuple(self._findings) if self._failure is None else (Diagnostic.of(self._failure),)
 
-    async def capabilities(self) -> dict[str, Capability]:
-        """Give what the server offers, asking it again when the last answer is old.
+    async def capabilities(self, since: float | None = None) -> dict[str, Capability]:
+        """Give what the server offers, asking it again when the last answer is old, or from before `since`.
 
         Raises:
-            SourceUnavailable: there is no connection.
+            SourceUnavailable: there is no connection, or it does not list its tools.
         """
         connection = await self._connection()
-        if not connection.is_current:
-            connection = await self._ask_again(connection)
+        if not connection.is_believed(since):
+            connection = await self._ask_again(connection, since)
         return self._read(connection)
 
     async def call(self, tool: str, input: Mapping[str, JsonValue]) -> CallResult:
@@ -115,10 +115,10 @@ class UpstreamClient:
         self._failure = None
         return connection
 
-    async def _ask_again(self, connection: Connection) -> Connection:
+    async def _ask_again(self, connection: Connection, since: float | None) -> Connection:
         try:
             with anyio.fail_after(self._connect_seconds):
-                await connection.list_tools()
+                await connection.list_tools(since)
         except Exception as exc:
             error = first_error(exc)
             if is_lost(error):

@@ -29,7 +29,8 @@ from wf_mcp.sources.upstream.stdio import Process, stdio_transport
 CLOSE_SECONDS = 3.0
 """How long a server may take to agree to the end of a connection."""
 LISTING_SECONDS = 30.0
-"""How long a listing of tools is believed: a server that restarted behind its URL says nothing."""
+"""How long a listing of tools is believed where nobody asks for a new one: a server that restarted behind its URL says
+nothing."""
 MOST_PAGES = 1000
 
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.25, 5.0
@@ -48,33 +49,41 @@ class Connection:
         self.gone = anyio.Event()
         """Set when everything of the connection has been let go of."""
         self._listed_at = -math.inf
+        """When the listing was asked for."""
+        self._changed_at = -math.inf
+        """When the server last said that its tools have changed."""
+        self._listing = anyio.Lock()
 
-    @property
-    def is_current(self) -> bool:
-        """Whether the listing of tools is still to be believed."""
-        return anyio.current_time() - self._listed_at < LISTING_SECONDS
+    def is_believed(self, since: float | None = None) -> bool:
+        """Tell whether the listing of tools still holds: it is none from before `since`, and not old."""
+        oldest = anyio.current_time() - LISTING_SECONDS if since is None else since
+        return self._listed_at >= max(oldest, self._changed_at)
 
-    async def list_tools(self) -> None:
-        """Ask for the tools, page by page.
+    async def list_tools(self, since: float | None = None) -> None:
+        """Ask for the tools, page by page. Who asks while they are being asked for shares what comes, if that will do.
 
         Raises:
             EndlessListing: there is always one page more. And whatever the SDK raises.
         """
-        tools: list[Tool] = []
-        cursor: str | None = None
-        for _ in range(MOST_PAGES):
-            page = await self.client.list_tools(cursor=cursor, cache_mode="refresh")
-            tools += page.tools
-            cursor = page.next_cursor
-            if cursor is None:
-                self.tools, self._listed_at = tuple(tools), anyio.current_time()
+        async with self._listing:
+            if self.is_believed(since):
                 return
-        raise EndlessListing(f"it lists its tools without end ({MOST_PAGES} pages)")
+            listed_at = anyio.current_time()
+            tools: list[Tool] = []
+            cursor: str | None = None
+            for _ in range(MOST_PAGES):
+                page = await self.client.list_tools(cursor=cursor, cache_mode="refresh")
+                tools += page.tools
+                cursor = page.next_cursor
+                if cursor is None:
+                    self.tools, self._listed_at = tuple(tools), listed_at
+                    return
+            raise EndlessListing(f"it lists its tools without end ({MOST_PAGES} pages)")
 
     async def on_message(self, message: IncomingMessage) -> None:
         """Take notice that the server's tools have changed."""
         if isinstance(message, ToolListChangedNotification):
-            self._listed_at = -math.inf
+            self._changed_at = anyio.current_time()
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +180,10 @@ class Connector:
         else:
             transport = http_transport(self._server.url, self._server.headers)
         return Client(
-            transport, mode=self._era.mode, prior_discover=self._era.discovered, message_handler=connection.on_message
+            transport,
+            mode=self._era.mode,
+            prior_discover=self._era.discovered,
+            message_handler=connection.on_message,
         )
 
     async def _not_connected(self, reason: str, process: Process) -> SourceUnavailable:

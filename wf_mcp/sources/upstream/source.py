@@ -51,6 +51,9 @@ class UpstreamSource:
     async def capabilities(self) -> Mapping[str, Capability]:
         return await self._started().capabilities()
 
+    async def capabilities_since(self, moment: float) -> Mapping[str, Capability]:
+        return await self._started().capabilities(moment)
+
     async def call(self, capability: str, input: Mapping[str, JsonValue], context: CallContext) -> CallResult:  # noqa: ARG002  # tools take no context
         try:
             client = self._started()
