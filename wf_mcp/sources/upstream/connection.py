@@ -24,6 +24,7 @@ from wf_mcp.sources.boundary import presentable
 from wf_mcp.sources.errors import SourceUnavailable
 from wf_mcp.sources.upstream.faults import EndlessListing, why_not_connected
 from wf_mcp.sources.upstream.http import http_transport
+from wf_mcp.sources.upstream.listings import tool_by_tool
 from wf_mcp.sources.upstream.stdio import Process, stdio_transport
 
 CLOSE_SECONDS = 3.0
@@ -43,6 +44,8 @@ class Connection:
 
     def __init__(self, over: anyio.Event) -> None:
         self.client: Client
+        self.version: str | None = None
+        """Of the protocol; None until it is settled."""
         self.tools: tuple[Tool, ...] = ()
         self.over = over
         """Set, by whoever notices first, when the connection is of no more use."""
@@ -155,6 +158,7 @@ class Connector:
         try:
             with limit:
                 async with self._client(process, connection) as connection.client:
+                    connection.version = connection.client.session.protocol_version
                     _leave_results_to_us(connection.client.session)
                     await connection.list_tools()
                     self._era = _era_of(connection.client)
@@ -180,7 +184,7 @@ class Connector:
         else:
             transport = http_transport(self._server.url, self._server.headers)
         return Client(
-            transport,
+            tool_by_tool(transport, lambda: connection.version),
             mode=self._era.mode,
             prior_discover=self._era.discovered,
             message_handler=connection.on_message,

@@ -20,9 +20,10 @@ from wf_mcp.config import Redactor
 from wf_mcp.sources.boundary import presentable
 from wf_mcp.sources.errors import CallFailed
 
-NOT_SENT, REFUSED, SESSION_GONE, BROKEN = -31001, -31002, -31003, -31004
-"""Codes of our own, outside the range that JSON-RPC reserves, by which `http` tells what became of a request: it never
-left; the server refused it; the server no longer knows the session; the connection broke after it had left."""
+NOT_SENT, REFUSED, SESSION_GONE, BROKEN, UNREADABLE = -31001, -31002, -31003, -31004, -31005
+"""Codes of our own, outside the range that JSON-RPC reserves, by which transports tell what became of a request: it
+never left; the server refused it; the server no longer knows the session; the connection broke after it had left; the
+answer cannot be read."""
 
 _NOT_EXECUTED = frozenset(
     {
@@ -86,6 +87,9 @@ def failed_call(tool: str, error: BaseException, redactor: Redactor) -> CallFail
     match error:
         case MCPError() if error.code == REQUEST_TIMEOUT:
             return CallFailed("timeout", f"{tool} did not answer in time.", executed=True)
+        case MCPError() if error.code == UNREADABLE:
+            message = f"The answer of {tool} cannot be read: {error.message}."
+            return CallFailed("output_invalid", message, executed=True)
         case MCPError() if error.code == PARSE_ERROR and error.message.startswith(_CANNOT_READ):
             return CallFailed("output_invalid", f"The answer of {tool} cannot be read.", executed=True)
         case MCPError():
@@ -104,10 +108,14 @@ def why_not_connected(error: BaseException, redactor: Redactor) -> str:
     match error:
         case FileNotFoundError():
             return f"{presentable(str(error.filename), redactor)} was not found"
+        case TimeoutError():
+            return "it did not answer in time"
         case OSError():
             return f"it could not be started: {error.strerror or type(error).__name__}"
-        case MCPError() if error.code == CONNECTION_CLOSED:
+        case MCPError() if error.code == CONNECTION_CLOSED and is_lost(error):
             return "it ended before it answered"
+        case MCPError() if error.code == UNREADABLE:
+            return f"what it answered cannot be read: {error.message}"
         case MCPError():
             return presentable(error.message, redactor)
         case EndlessListing() | UnsendableHeader():

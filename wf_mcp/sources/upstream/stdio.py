@@ -1,7 +1,8 @@
 """A process of an upstream server, spoken to over stdio.
 
-What it writes to stderr goes to our log without secrets. That its process ended, or answered what cannot be read, is
-noticed at once; a little of what is no MCP on its stdout is overlooked.
+What it writes to stderr goes to our log without secrets. That its process ended is noticed at once, and so is an answer
+that cannot be read: its request fails, or all of them where it does not say which. A little of what is no MCP on its
+stdout is overlooked.
 """
 
 import logging
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import TextIO
 
 import anyio
+from anyio import to_thread
 from mcp import StdioServerParameters
 from mcp.client._transport import TransportStreams
 from mcp.client.stdio import stdio_client
@@ -22,6 +24,7 @@ from pydantic import ValidationError
 
 from wf_mcp.config import McpServer, Redactor
 from wf_mcp.sources.threads import ThreadedWork
+from wf_mcp.sources.upstream.unreadable import as_answer
 
 MOST_NOISE = 1000
 """Lines on stdout that are no MCP, before the server is given up."""
@@ -111,6 +114,8 @@ async def stdio_transport(server: McpServer, folder: Path, process: Process) -> 
                         async for message in reading:
                             if not isinstance(message, Exception):
                                 await sending.send(message)
+                            elif (answer := await _unread(message)) is not None:
+                                await sending.send(answer)
                             elif not process.overlook(message):
                                 break
                 except (anyio.BrokenResourceError, anyio.ClosedResourceError):
@@ -124,6 +129,13 @@ async def stdio_transport(server: McpServer, folder: Path, process: Process) -> 
                     yield receiving, writing
             finally:
                 tasks.cancel_scope.cancel()
+
+
+async def _unread(error: Exception) -> SessionMessage | None:
+    """Give what a line that is no MCP means to the one request that it answers, if it says which."""
+    if not isinstance(error, ValidationError) or not _is_message(error):
+        return None
+    return await to_thread.run_sync(as_answer, error)  # it may be long
 
 
 def _is_message(error: Exception) -> bool:

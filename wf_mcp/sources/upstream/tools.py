@@ -12,6 +12,7 @@ from wf_mcp.config import HintOverride, Redactor
 from wf_mcp.sources.boundary import presentable, take_in
 from wf_mcp.sources.errors import CallFailed
 from wf_mcp.sources.protocol import CallResult, Diagnostic
+from wf_mcp.sources.upstream.listings import NAMELESS, fault_of
 
 OK_OUTCOME = "ok"
 
@@ -19,30 +20,25 @@ OK_OUTCOME = "ok"
 def read_tools(
     source: str, tools: Iterable[Tool], overrides: Mapping[str, HintOverride], redactor: Redactor
 ) -> tuple[dict[str, Capability], list[Diagnostic]]:
-    """Give the capabilities that the tools are, by name, and why a tool is none."""
+    """Give the capabilities that the tools are, by name, and why a tool is none.
+
+    Of several tools with one name none is: which of them a call would reach is for the server alone to know.
+    """
     offered: dict[str, Capability] = {}
     diagnostics: list[Diagnostic] = []
-    for tool in tools:
-        name = redactor.text(tool.name)
-        if name != tool.name:
-            message = f"{source}.{name} is not offered: its name holds a secret."
-            diagnostics.append(Diagnostic("error", "invalid_capability", message))
-            continue
+    listed = _by_name(tools)
+    for name, (tool, *namesakes) in listed.items():
+        shown = redactor.text(name)
         try:
-            offered[tool.name] = _capability(source, tool, overrides.get(tool.name, HintOverride()), redactor)
-        except CallFailed as exc:
-            message = f"{source}.{name} is not offered: its schema is no JSON: {exc.message}"
-            diagnostics.append(Diagnostic("error", "invalid_capability", message))
-            continue
-        contract = offered[tool.name].contract
-        for schema in (contract.input_schema, contract.output_schema):
-            if issues := schema_issues(schema):
-                offered.pop(tool.name, None)
-                reason = presentable(issues[0].message, redactor)
-                message = f"{source}.{name} is not offered: its schema cannot be used: {reason}"
-                diagnostics.append(Diagnostic("error", "invalid_capability", message))
-    unknown = sorted(set(overrides) - {tool.name for tool in tools})
-    for name in unknown:
+            if shown != name:
+                raise _Unusable("its name holds a secret")
+            if namesakes:
+                raise _Unusable(f"the server lists {len(namesakes) + 1} different tools of this name")
+            offered[name] = _capability(source, tool, overrides.get(name, HintOverride()), redactor)
+        except _Unusable as unusable:
+            full_name = shown if shown == NAMELESS else f"{source}.{shown}"
+            diagnostics.append(Diagnostic("error", "invalid_capability", f"{full_name} is not offered: {unusable}."))
+    for name in sorted(set(overrides) - set(listed)):
         message = f"wf.json has hints for {source}.{name}, which the server does not offer."
         diagnostics.append(Diagnostic("warning", "unknown_capability", message))
     return offered, diagnostics
@@ -71,7 +67,23 @@ def read_result(tool: str, result: CallToolResult, redactor: Redactor, *, is_str
     return CallResult(OK_OUTCOME, take_in(output, redactor))
 
 
+class _Unusable(Exception):
+    """A tool cannot be offered; the text says why, as the end of a sentence."""
+
+
+def _by_name(tools: Iterable[Tool]) -> dict[str, list[Tool]]:
+    """Group tools that differ in anything by their names. Servers that list by pages may well list one twice."""
+    listed: dict[str, list[Tool]] = {}
+    for tool in tools:
+        namesakes = listed.setdefault(tool.name, [])
+        if tool not in namesakes:
+            namesakes.append(tool)
+    return listed
+
+
 def _capability(source: str, tool: Tool, override: HintOverride, redactor: Redactor) -> Capability:
+    if (fault := fault_of(tool)) is not None:
+        raise _Unusable(f"the server does not describe it as MCP asks: {_end(presentable(fault, redactor))}")
     contract = Contract(
         input_schema=_schema(tool.input_schema, redactor),
         # Without a declared schema, what a tool gives as structured content may be anything.
@@ -91,8 +103,18 @@ def _capability(source: str, tool: Tool, override: HintOverride, redactor: Redac
 
 
 def _schema(schema: Mapping[str, Any], redactor: Redactor) -> dict[str, Any]:
-    taken: Any = take_in(dict(schema), redactor, "schema")
+    try:
+        taken: Any = take_in(dict(schema), redactor, "schema")
+    except CallFailed as exc:
+        raise _Unusable(f"its schema is no JSON: {_end(exc.message)}") from exc
+    for issue in schema_issues(taken):
+        raise _Unusable(f"its schema cannot be used: {_end(presentable(issue.message, redactor))}")
     return taken
+
+
+def _end(sentence: str) -> str:
+    """Give a sentence as the end of another, which brings its own full stop."""
+    return sentence.removesuffix(".")
 
 
 def _hints(said: ToolAnnotations, override: HintOverride) -> Hints:

@@ -3,7 +3,8 @@
     python raw.py [MODE ...]
 
 Modes: `silent` never answers, `noisy` writes what is no MCP first, `babble` does not stop to, `exit` ends at once,
-`twice` lists without end, `schema=JSON` is the output schema of `judged`.
+`twice` lists without end, `grows` gets one more while it lists them first, `odd` has a tool that is none,
+`schema=JSON` is the output schema of `judged`.
 """
 
 import json
@@ -29,6 +30,12 @@ TOOLS: list[dict[str, Any]] = [
     {"name": "promise", "inputSchema": {"type": "object"}, "outputSchema": {"type": "object"}},
     {"name": "judged", "inputSchema": {"type": "object"}, "outputSchema": {"type": "object", **SCHEMA}},
 ]
+if "odd" in MODES:
+    TOOLS.append({"name": "odd", "inputSchema": {"type": "string"}})
+
+LATE: dict[str, Any] = {"name": "late", "inputSchema": {"type": "object"}}
+ASKED: list[Any] = []
+"""The requests for the tools."""
 
 
 def send(message: dict[str, Any]) -> None:
@@ -43,7 +50,8 @@ def call(request: Any, name: str, given: dict[str, Any]) -> None:
         case "echo" | "judged":
             send({"id": request, "result": {"content": [], "structuredContent": given}})
         case "tell":
-            text = {"pid": os.getpid(), "cwd": str(Path.cwd()), "env": dict(os.environ)}[given["what"]]
+            told = {"pid": os.getpid(), "cwd": str(Path.cwd()), "env": dict(os.environ), "asked": len(ASKED)}
+            text = told[given["what"]]
             send({"id": request, "result": {"content": [{"type": "text", "text": str(text)}]}})
         case "write":
             sys.stdout.buffer.write(given["line"].replace("ID", str(request)).encode("latin-1") + b"\n")
@@ -53,8 +61,9 @@ def call(request: Any, name: str, given: dict[str, Any]) -> None:
         case "raw":
             send({"id": request, "result": given})
         case "grow":
-            TOOLS.append({"name": "late", "inputSchema": {"type": "object"}})
-            send({"method": "notifications/tools/list_changed"})
+            TOOLS.append(LATE)
+            if "silently" not in given:
+                send({"method": "notifications/tools/list_changed"})
             send({"id": request, "result": {"content": []}})
         case "die":
             sys.exit("the end of sesame-street")
@@ -74,8 +83,13 @@ def answer(message: dict[str, Any]) -> None:
             }
             send({"id": request, "result": result})
         case "tools/list" if "cursor" in parameters:
-            send({"id": request, "result": {"tools": TOOLS[3:], **({"nextCursor": "x"} if "twice" in MODES else {})}})
+            tools = TOOLS[3:]
+            if "grows" in MODES and len(ASKED) == 1:
+                TOOLS.append(LATE)
+                send({"method": "notifications/tools/list_changed"})
+            send({"id": request, "result": {"tools": tools, **({"nextCursor": "x"} if "twice" in MODES else {})}})
         case "tools/list":
+            ASKED.append(request)
             send({"id": request, "result": {"tools": TOOLS[:3], "nextCursor": "x"}})
         case "tools/call":
             call(request, parameters["name"], parameters.get("arguments", {}))

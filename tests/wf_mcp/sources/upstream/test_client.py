@@ -79,16 +79,34 @@ async def test_an_answer_that_is_no_result_is_output_invalid(open_source: Open, 
         '{"jsonrpc": "2.0", "id": ID, "result": {"content": [], "x": ' + "1" * 5000 + "}}",
         '{"jsonrpc": "2.0", "id": ID, "result": {"content": [], "x": ' + "[" * 400 + "]" * 400 + "}}",
         '{"jsonrpc": "2.0", "id": ID, "result": []}',
-        '{"jsonrpc": "2.0", "id": ID, "resu',
         '{"jsonrpc": "2.0", "id": ID, "result": {"content": [], "x": "\xff"}}',
     ],
-    ids=["surrogate", "digits", "levels", "shape", "half", "bytes"],
+    ids=["surrogate", "digits", "levels", "shape", "bytes"],
 )
-async def test_an_answer_that_cannot_be_read_ends_the_calls_that_wait(
+async def test_an_answer_that_cannot_be_read_ends_its_call_alone(
     answer: str, open_source: Open, context: CallContext
 ) -> None:
-    async with open_source(raw_server()) as source:
+    others: list[CallFailed] = []
+
+    async def wait(source: UpstreamSource) -> None:
+        others.append(await failure(source, context, "hang"))
+
+    async with open_source(raw_server()) as source, anyio.create_task_group() as tasks:
+        pid = await source.call("tell", {"what": "pid"}, context)
+        tasks.start_soon(wait, source)
         failed = await failure(source, context, "write", line=answer)
+
+        assert (failed.code, failed.executed) == ("output_invalid", True)
+        assert (await source.call("tell", {"what": "pid"}, context), others) == (pid, [])
+        tasks.cancel_scope.cancel()
+
+
+async def test_an_answer_of_which_half_is_missing_ends_the_calls_that_wait(
+    open_source: Open, context: CallContext
+) -> None:
+    """It does not say which of them it answers."""
+    async with open_source(raw_server()) as source:
+        failed = await failure(source, context, "write", line='{"jsonrpc": "2.0", "id": ID, "resu')
 
         assert (failed.code, failed.executed) == ("connection_lost", True)
         assert (await source.call("echo", {"value": 1}, context)).output == {"value": 1}
@@ -150,6 +168,37 @@ async def test_an_old_listing_is_asked_for_again(
         before = await source.capabilities()
         await source.call("grow", {}, context)
         assert len(await source.capabilities()) == len(before) + 1
+
+
+async def test_who_asks_what_is_offered_now_is_not_told_what_was(open_source: Open, context: CallContext) -> None:
+    """A server may change its tools without a word, and then be called under a contract that is gone."""
+    async with open_source(raw_server()) as source:
+        await source.call("grow", {"silently": True}, context)
+
+        assert "late" not in await source.capabilities()
+        assert "late" in await source.capabilities_since(anyio.current_time())
+
+
+async def test_many_who_ask_at_once_what_is_offered_now_share_a_listing(
+    open_source: Open, context: CallContext
+) -> None:
+    async with open_source(raw_server()) as source:
+        await source.capabilities()
+        async with anyio.create_task_group() as tasks:
+            for _ in range(50):
+                tasks.start_soon(source.capabilities_since, anyio.current_time())
+
+        asked = await source.call("tell", {"what": "asked"}, context)
+        assert asked.output == {"content": [{"type": "text", "text": "2"}], "text": "2"}
+
+
+async def test_a_change_that_is_told_while_the_tools_are_listed_is_not_missed(
+    open_source: Open, context: CallContext
+) -> None:
+    async with open_source(raw_server("grows")) as source:
+        await source.capabilities()
+
+        assert "late" in await source.capabilities()
 
 
 async def test_a_death_in_the_middle_of_a_call_leaves_open_what_happened_and_the_next_call_works(

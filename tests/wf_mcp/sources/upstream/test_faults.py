@@ -11,6 +11,7 @@ from wf_mcp.sources.upstream.faults import (
     NOT_SENT,
     REFUSED,
     SESSION_GONE,
+    UNREADABLE,
     failed_call,
     is_lost,
     is_session_gone,
@@ -25,6 +26,7 @@ from wf_mcp.sources.upstream.faults import (
         (MCPError(SESSION_GONE, "x"), "source_unavailable", False),
         (MCPError(REFUSED, "x"), "capability_error", False),
         (MCPError(BROKEN, "x"), "connection_lost", True),
+        (MCPError(UNREADABLE, "x"), "output_invalid", True),
         (MCPError(CONNECTION_CLOSED, "Connection closed"), "connection_lost", True),
         (MCPError(REQUEST_TIMEOUT, "x"), "timeout", True),
         (anyio.ClosedResourceError(), "connection_lost", True),
@@ -47,6 +49,14 @@ def test_a_server_may_use_the_code_of_a_lost_connection_for_errors_of_its_own(re
     assert not is_lost(error)
     failed = failed_call("up.tool", error, redactor)
     assert (failed.code, failed.executed, failed.message) == ("capability_error", True, "up.tool: quota exceeded")
+    assert why_not_connected(error, redactor) == "quota exceeded"
+    assert (
+        why_not_connected(MCPError(CONNECTION_CLOSED, "Connection closed"), redactor) == "it ended before it answered"
+    )
+
+
+def test_a_server_that_is_too_slow_is_not_said_to_be_missing(redactor: Redactor) -> None:
+    assert why_not_connected(TimeoutError(), redactor) == "it did not answer in time"
 
 
 def test_a_connection_is_given_up_only_when_it_is_of_no_more_use() -> None:

@@ -92,6 +92,24 @@ def test_a_schema_that_cannot_be_used_costs_only_its_tool(schema: dict[str, Any]
     assert [diagnostic.message.split(" ")[0] for diagnostic in diagnostics] == ["up.bad", "up.worse"]
 
 
+def test_of_two_tools_with_one_name_none_is_offered() -> None:
+    """Which of them a call would reach is not known, and one may write what the other only reads."""
+    reads = tool("twin", annotations=ToolAnnotations(read_only_hint=True))
+    offered, diagnostics = read_tools("up", [reads, tool("other"), tool("twin")], {}, Redactor())
+
+    assert list(offered) == ["other"]
+    assert [(told.code, told.message) for told in diagnostics] == [
+        ("invalid_capability", "up.twin is not offered: the server lists 2 different tools of this name.")
+    ]
+
+
+def test_a_tool_that_is_listed_twice_is_one_tool() -> None:
+    """A listing by pages may repeat one while tools come and go."""
+    offered, diagnostics = read_tools("up", [tool("twin"), tool("other"), tool("twin")], {}, Redactor())
+
+    assert (list(offered), diagnostics) == (["twin", "other"], [])
+
+
 def test_structured_content_is_the_output_whatever_it_is() -> None:
     values: list[JsonValue] = [{"a": 1}, [1], None, 0]
     for value in values:
