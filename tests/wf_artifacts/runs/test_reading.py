@@ -26,9 +26,9 @@ DAMAGE = [
     ("UPDATE wf_trace SET entry = :junk WHERE number = 1", "trace", "read_trace"),
     ("UPDATE wf_trace SET crc32 = crc32 + 1 WHERE number = 1", "trace", "read_trace"),
     ("DELETE FROM wf_trace WHERE number = 1", "trace", "read_trace"),
-    ("UPDATE wf_journal SET lines = :junk WHERE position = 1", "journal", "load_journal"),
-    ("UPDATE wf_journal SET crc32 = crc32 + 1 WHERE position = 1", "journal", "load_journal"),
-    ("DELETE FROM wf_journal WHERE position = 1", "journal", "load_journal"),
+    ("UPDATE wf_inputs SET lines = :junk WHERE position = 1", "journal", "load_journal"),
+    ("UPDATE wf_inputs SET crc32 = crc32 + 1 WHERE position = 1", "journal", "load_journal"),
+    ("DELETE FROM wf_inputs WHERE position = 1", "journal", "load_journal"),
 ]
 
 
@@ -54,9 +54,10 @@ async def test_a_damaged_row_is_told_by_its_name_and_left_alone(
 ) -> None:
     await begin(runs, BEGUN)
     run_sql(database, damage, junk=b"junk")
-    before = run_sql(database, f"SELECT * FROM wf_{row}")
+    table = next(word for word in damage.split() if word.startswith("wf_"))
+    before = run_sql(database, f"SELECT * FROM {table}")
     arguments = (0, 3) if ask == "read_trace" else ()
     with pytest.raises(StateCorrupt, match=f"document {row}/{BEGUN.run_id}"):
         await getattr(runs, ask)(BEGUN.run_id, *arguments)
-    assert run_sql(database, f"SELECT * FROM wf_{row}") == before
+    assert run_sql(database, f"SELECT * FROM {table}") == before
     assert (await runs.load(BEGUN.run_id)).trace_count == 3

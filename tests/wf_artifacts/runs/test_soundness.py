@@ -27,7 +27,7 @@ from wf_artifacts.storage.database import Database
 
 pytestmark = pytest.mark.anyio
 
-TABLES = ("runs", "run_heads", "environments", "checkpoints", "journal", "trace")
+TABLES = ("runs", "run_heads", "environments", "checkpoints", "inputs", "trace")
 
 
 @pytest.fixture

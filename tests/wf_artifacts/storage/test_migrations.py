@@ -188,3 +188,12 @@ async def test_a_journal_goes_on_from_a_head_that_moved_with_each_input(
     assert [entry["index"] for entry in await runs.read_trace(begun.run_id, 1, 9)] == list(range(1, 6))
     assert list(runs.faults()) == []
     runs.close()
+
+
+@pytest.mark.anyio
+async def test_a_process_of_an_older_version_is_refused_where_it_would_append(open_database: Open) -> None:
+    """It may have the database open since before the upgrade, and rows mean something else now."""
+    database = open_database()
+    await start_and_release(SqlRuns(database), record())
+    with pytest.raises(StoreUnavailable, match="wf_journal"):
+        run_sql(database, "INSERT INTO wf_journal (run, position) SELECT number, 1 FROM wf_runs")

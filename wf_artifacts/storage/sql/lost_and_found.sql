@@ -24,7 +24,8 @@ UPDATE wf_versions SET digest = :digest WHERE artifact_id = :artifact_id AND ver
 SELECT run.record, head.trace_count, head.steps_executed, last.first_entry + last.entries, last.steps_executed
 FROM wf_runs AS run
 JOIN wf_run_progress AS head ON head.run = run.number
-LEFT JOIN wf_journal AS last ON last.run = run.number AND last.position = head.position
+LEFT JOIN wf_inputs AS last ON last.run = run.number AND last.position = head.position
+AND last.number = (run.number << 32) + head.position -- in sqlite
 WHERE run.run_id = :run_id
 
 -- name: key_of_run
@@ -46,7 +47,8 @@ INSERT INTO wf_lost_environments SELECT * FROM wf_environments WHERE run = :run
 INSERT INTO wf_lost_checkpoints SELECT * FROM wf_checkpoints WHERE run = :run
 
 -- name: keep_journal
-INSERT INTO wf_lost_journal SELECT * FROM wf_journal WHERE run = :run
+INSERT INTO wf_lost_inputs SELECT * FROM wf_inputs WHERE run = :run
+AND number BETWEEN (:run << 32) AND (:run << 32) + 4294967295 -- in sqlite
 
 -- name: keep_entries
 INSERT INTO wf_lost_trace SELECT * FROM wf_trace WHERE run = :run AND number >= :first
@@ -61,7 +63,7 @@ WHERE run.run_id = :run_id
 SELECT run FROM wf_run_heads
 UNION SELECT run FROM wf_environments
 UNION SELECT run FROM wf_checkpoints
-UNION SELECT run FROM wf_journal
+UNION SELECT run FROM wf_inputs
 UNION SELECT run FROM wf_trace
 EXCEPT SELECT number FROM wf_runs
 ORDER BY 1

@@ -83,13 +83,16 @@ WHERE run = :run AND fence = :fence AND owner = :owner
 INSERT INTO wf_trace (run, number, entry, crc32) VALUES (:run, :number, :entry, :crc32)
 
 -- name: insert_inputs
-INSERT INTO wf_journal (run, position, steps_executed, lines, crc32, first_entry, entries, journal_bytes)
-SELECT run, :position, :steps_executed, :lines, :crc32, :first_entry, :entries, :journal_bytes
+INSERT INTO wf_inputs (run, position, steps_executed, lines, crc32, first_entry, entries, journal_bytes
+, number -- in sqlite
+) SELECT run, :position, :steps_executed, :lines, :crc32, :first_entry, :entries, :journal_bytes
+, (run << 32) + :position -- in sqlite
 FROM wf_run_heads WHERE run = :run AND fence = :fence AND owner = :owner
 FOR NO KEY UPDATE -- in postgres
 
 -- name: clear_journal
-DELETE FROM wf_journal WHERE run = :run
+DELETE FROM wf_inputs WHERE run = :run
+AND number BETWEEN (:run << 32) AND (:run << 32) + 4294967295 -- in sqlite
 
 -- name: environment
 SELECT environment.digest, environment.document
@@ -107,12 +110,16 @@ FROM wf_runs AS run JOIN wf_run_progress AS head ON head.run = run.number
 WHERE run.run_id = :run_id
 
 -- name: journal
-SELECT position, lines, crc32, steps_executed, journal_bytes, first_entry, entries FROM wf_journal
-WHERE run = :run ORDER BY position
+SELECT position, lines, crc32, steps_executed, journal_bytes, first_entry, entries FROM wf_inputs
+WHERE run = :run
+AND number BETWEEN (:run << 32) AND (:run << 32) + 4294967295 -- in sqlite
+ORDER BY position
 
 -- name: journal_of_entries
-SELECT position, lines, crc32, steps_executed, journal_bytes, first_entry, entries FROM wf_journal
-WHERE run = :run AND first_entry < :end AND first_entry + entries > :first ORDER BY position
+SELECT position, lines, crc32, steps_executed, journal_bytes, first_entry, entries FROM wf_inputs
+WHERE run = :run AND first_entry < :end AND first_entry + entries > :first
+AND number BETWEEN (:run << 32) AND (:run << 32) + 4294967295 -- in sqlite
+ORDER BY position
 
 -- name: entries
 SELECT number, entry, crc32 FROM wf_trace WHERE run = :run AND number >= :first AND number < :end ORDER BY number
