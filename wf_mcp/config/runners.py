@@ -135,9 +135,6 @@ _ONLY: Mapping[str, frozenset[Sandbox]] = {
 """Where a setting means something. Limits and the engine may stand anywhere: a call's spec may name another sandbox."""
 
 _NEEDED: Mapping[Sandbox, str] = {"container": "image", "http": "url"}
-_PLACES = ("url", "command")
-"""Options of a spec that say where a call runs, beside its sandbox and its image."""
-
 _ELSEWHERE = {
     "engine", "timeout_seconds", "max_output_bytes", "memory", "cpus", "cpu_seconds", "pids", "file_size",
 }  # fmt: skip
@@ -181,11 +178,16 @@ def runner_for(runner: Runner, spec: IsolationSpec) -> Runner:
     return settings
 
 
-def names_place(written: Mapping[str, JsonValue] | IsolationSpec) -> bool:
-    """Tell whether a runner as it is written, or a call's spec, says where calls run: it may hold limits alone."""
-    if isinstance(written, IsolationSpec):
-        return _sandbox(written) is not None or any(written.options.get(key) for key in _PLACES)
-    return any(written.get(key) for key in ("sandbox", "image", *_PLACES))
+def names_worker(written: Mapping[str, JsonValue], spec: IsolationSpec) -> bool:
+    """Tell whether a runner as it is written and a call's spec say what carries the call out, whatever its source is.
+
+    They may hold limits alone, and a process without a command is our own worker, which only knows Python sources.
+    """
+    try:
+        settings = runner_for(read_runner(written), spec)
+    except InvalidRunner:
+        return True  # what is wrong with it is told where it is used
+    return settings.where != "process" or bool(settings.command)
 
 
 def isolation_faults(policy: PolicyConfig, runner: Runner, *, where: str) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_camel
 from wf_core.calls.policy import IsolationSpec
 from wf_core.calls.policy_data import read_policy
 from wf_core.jsonvalue import JsonValue
-from wf_mcp.config.runners import InvalidRunner, Runner, isolation_faults, names_place, read_runner, runner_for
+from wf_mcp.config.runners import InvalidRunner, Runner, isolation_faults, names_worker, read_runner, runner_for
 
 
 @pytest.mark.parametrize(
@@ -137,16 +137,25 @@ def test_a_policy_and_a_runner_are_judged_together(
     [
         ({}, False),
         ({"memory": "1m"}, False),
-        ({"sandbox": "process"}, True),
+        ({"sandbox": "process"}, False),
+        ({"sandbox": "process", "command": ["./worker"]}, True),
         ({"image": "b:1"}, True),
         ({"url": "http://x"}, True),
         ({"command": ["./worker"]}, True),
+        ({"sandbox": "container"}, True),
     ],
 )
-def test_limits_alone_do_not_say_where_a_call_runs(written: dict[str, JsonValue], names: bool) -> None:
+def test_limits_and_a_process_alone_do_not_say_what_carries_a_call_out(
+    written: dict[str, JsonValue], names: bool
+) -> None:
     rest = {key: value for key, value in written.items() if key not in {"sandbox", "image"}}
     spec = IsolationSpec(written.get("sandbox"), written.get("image"), rest)  # type: ignore[arg-type]
-    assert (names_place(written), names_place(spec)) == (names, names)
+    assert (names_worker(written, IsolationSpec()), names_worker({}, spec)) == (names, names)
+
+
+def test_a_spec_of_another_sandbox_leaves_the_worker_of_the_runner_behind() -> None:
+    assert not names_worker({"image": "b:1"}, IsolationSpec(sandbox="process"))
+    assert names_worker({"command": ["./worker"]}, IsolationSpec(sandbox="process"))
 
 
 def test_an_empty_spec_changes_nothing() -> None:

@@ -16,7 +16,10 @@ CONFIG = Config(pythonSources={"ops": PythonModule(module="ops")})
     [
         ("ops", {}, True),
         ("files", {}, False),
-        ("files", {"sandbox": "process"}, True),
+        ("ops", {"sandbox": "process"}, True),
+        ("files", {"sandbox": "process"}, False),
+        ("files", {"sandbox": "process", "options": {"command": ["./worker.sh"]}}, True),
+        ("files", {"sandbox": "container"}, True),
         ("files", {"image": "local/worker:1"}, True),
         ("files", {"options": {"url": "http://127.0.0.1:1/"}}, True),
         ("files", {"options": {"command": ["./worker.sh"]}}, True),

@@ -12,7 +12,7 @@ from wf_core.errors import WfError
 from wf_core.ids import RUN_ID_RANDOM_BITS
 from wf_core.sessions import AgentSnapshot
 from wf_mcp.config import Config, Redactor
-from wf_mcp.config.runners import names_place
+from wf_mcp.config.runners import names_worker
 from wf_mcp.execution.agents import agent_folder, readiness
 from wf_mcp.execution.calls.protocol import Target
 from wf_mcp.execution.sessions.means import SessionMeans
@@ -74,8 +74,7 @@ class _Outside:
         return [issue.as_json() for issue in found.errors]
 
     def runner(self, agent: AgentSnapshot, spec: IsolationSpec, target: Target) -> DeploymentRunner | None:
-        said = names_place(spec) or names_place(agent.runner or {})
-        if not said and self._workers(target.source) is None:
+        if not names_worker(agent.runner or {}, spec) and self._workers(target.source) is None:
             return None
         try:
             return open_runner(

@@ -40,7 +40,7 @@ async def test_a_runner_is_given_where_the_agent_or_the_policy_names_one(tmp_pat
         runner = app.sessions.means.runner
         bare = agent(tmp_path, [], "echo")
         assert runner(bare, IsolationSpec(), ECHO) is None
-        assert runner(bare, IsolationSpec("process"), ECHO) is not None
+        assert runner(bare, IsolationSpec("process"), ECHO) is None
         command = {"sandbox": "process", "command": ["./worker.sh"]}
         assert runner(agent(tmp_path, [], "echo", runner=command), IsolationSpec(), ECHO) is not None
         limits = agent(tmp_path, [], "echo", runner={"memory": "1m"})
