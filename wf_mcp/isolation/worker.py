@@ -23,7 +23,7 @@ from wf_core.errors import NotJson, WfError
 from wf_core.jsonvalue import JsonValue, dumps, loads
 from wf_mcp.config import PythonModule, Redactor
 from wf_mcp.sources.errors import CapabilityNotFound
-from wf_mcp.sources.protocol import CallFailed, CallResult
+from wf_mcp.sources.protocol import CallFailed, CallResult, effect_of
 from wf_mcp.sources.python import PythonSource
 
 
@@ -75,7 +75,9 @@ async def _answer(options: argparse.Namespace, request: Mapping[str, Any]) -> by
     try:
         result = await _call(options, request)
     except WfError as exc:
-        error: dict[str, JsonValue] = {"code": exc.code, "message": str(exc)}
+        # That nothing was called, where the call itself says nothing.
+        effect = "" if isinstance(exc, _Failed) else f" {effect_of(executed=False, read_only=False)}"
+        error: dict[str, JsonValue] = {"code": exc.code, "message": f"{exc}{effect}"}
         return dumps({"token": token, "status": "error", "error": error})
     if result.outcome == ERROR_OUTCOME:
         said = dumps(result.output).decode()
@@ -91,12 +93,23 @@ async def _call(options: argparse.Namespace, request: Mapping[str, Any]) -> Call
     arguments = request["toolCall"]["arguments"]
     if not isinstance(arguments, dict):
         raise CallFailed("input_invalid", "The arguments are no object.", executed=False)
-    result = await sources[source].call(name, cast("Mapping[str, JsonValue]", arguments), _context(request))
     contract = next(one.contract for one in offered if (one.source, one.name) == (source, name))
+    try:
+        result = await sources[source].call(name, cast("Mapping[str, JsonValue]", arguments), _context(request))
+    except CallFailed as failed:
+        raise _Failed(failed, read_only=contract.hints.read_only) from failed
     if result.outcome in (ERROR_OUTCOME, contract.outcomes[0]):
         return result
     # As everywhere that a model reads of it: an outcome is named where it is not the usual one.
     return CallResult(result.outcome, {"outcome": result.outcome, "output": result.output})
+
+
+class _Failed(WfError):
+    """A call that failed, and whether it may have had its effect: who reads the answer cannot know it."""
+
+    def __init__(self, failed: CallFailed, *, read_only: bool) -> None:
+        super().__init__(f"{failed} {effect_of(executed=failed.executed, read_only=read_only)}")
+        self.code = failed.code
 
 
 def _sources(modules: Sequence[str], folders: Sequence[str]) -> Iterable[tuple[str, PythonSource]]:

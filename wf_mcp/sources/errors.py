@@ -42,6 +42,11 @@ class CallFailed(WfError):
         return cls(error.code, error.message, executed=False, hint=error.hint, details=error.details)
 
 
+def effect_of(*, executed: bool, read_only: bool) -> str:
+    """Say in a sentence whether a call that failed may have had its effect."""
+    return "It may have had its effect." if executed and not read_only else "It had no effect."
+
+
 CALLEE_GONE = "callee_gone"
 
 

@@ -16,6 +16,7 @@ from wf_mcp.sources.errors import (
     CapabilityNotFound,
     SourceNotFound,
     SourceUnavailable,
+    effect_of,
 )
 
 SourceKind = Literal["std", "python", "mcp", "agents", "workflows"]
@@ -142,5 +143,6 @@ __all__ = [
     "SourceState",
     "SourceStatus",
     "SourceUnavailable",
+    "effect_of",
     "offered_since",
 ]

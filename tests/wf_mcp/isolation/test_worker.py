@@ -12,7 +12,7 @@ import pytest
 
 from tests.wf_mcp.isolation.engine import SHELL_WORKER
 from wf_core.calls.envelope import read_response
-from wf_core.calls.results import JsonContent, TextContent, ToolResult
+from wf_core.calls.results import JsonContent, TextContent, ToolResult, as_text
 
 OPS = """
 import os, subprocess, sys, threading, time
@@ -36,7 +36,17 @@ async def choose(how: str, context: CallContext) -> dict[str, str]:
     if how == "raise":
         raise ValueError("no such choice")
     return Outcome(how, {"run": context.run_id, "key": context.idempotency_key})
+
+@capability()
+def odd() -> object:
+    return float("nan")
+
+@capability(read_only=True)
+def reads_odd() -> object:
+    return float("nan")
 """
+
+MAYBE = "It may have had its effect."
 
 
 def envelope(name: str, arguments: Any, **more: Any) -> bytes:
@@ -83,11 +93,28 @@ def test_several_modules_are_served_and_told_apart(tmp_path: Path) -> None:
         ("ok", ToolResult(JsonContent({"run": "sess_1", "key": "tok"}))),
         ("rejected", ToolResult(JsonContent({"outcome": "rejected", "output": {"run": "sess_1", "key": "tok"}}))),
         ("error", ToolResult(TextContent('capability_error: {"run":"sess_1","key":"tok"}'), error=True)),
-        ("raise", ToolResult(TextContent("capability_error: ValueError: no such choice"), error=True)),
+        ("raise", ToolResult(TextContent(f"capability_error: ValueError: no such choice {MAYBE}"), error=True)),
     ],
 )
 def test_outcomes_and_failures_are_told(tmp_path: Path, how: str, expected: ToolResult) -> None:
     assert result(python_worker(tmp_path, envelope("choose", {"how": how}))) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "code", "effect"),
+    [
+        ("odd", {}, "output_invalid", MAYBE),
+        ("reads_odd", {}, "output_invalid", "It had no effect."),
+        ("no_such", {}, "capability_not_found", "It had no effect."),
+        ("odd", [], "input_invalid", "It had no effect."),
+    ],
+)
+def test_a_failure_says_whether_the_call_may_have_had_its_effect(
+    tmp_path: Path, name: str, arguments: Any, code: str, effect: str
+) -> None:
+    told = as_text(result(python_worker(tmp_path, envelope(name, arguments))))
+    assert told.startswith(f"{code}: ")
+    assert told.endswith(f" {effect}")
 
 
 def test_a_thread_that_goes_on_does_not_keep_the_process(tmp_path: Path) -> None:

@@ -46,7 +46,8 @@ class _InProcess:
             message = f"The result of {target.capability} is not JSON: {bad.reason}."
             return failed("output_invalid", message, executed=True, read_only=target.read_only)
         if size > self._max_bytes:
-            return failed("too_large", self._too_large(target.capability, size), executed=True)
+            message = self._too_large(target.capability, size)
+            return failed("too_large", message, executed=True, read_only=target.read_only)
         return answered(answer, target.outcomes)
 
     async def exec_async(self, request: CallRequest) -> CallComplete | CallYield:

@@ -16,7 +16,7 @@ from wf_core.errors import NotJson
 from wf_core.jsonvalue import JsonValue
 from wf_core.jsonvalue import storable as storable_text
 from wf_mcp.execution.calls.protocol import CallComplete
-from wf_mcp.sources.protocol import CallFailed, CallResult
+from wf_mcp.sources.protocol import CallFailed, CallResult, effect_of
 
 _TAKEN_APART = frozenset({"content", "text"})
 """The keys of an MCP result that has no structure of its own."""
@@ -58,7 +58,7 @@ def storable(ended: CallComplete, capability: str, *, read_only: bool = False) -
 def failed(code: str, message: str, *, executed: bool, read_only: bool = False) -> CallComplete:
     """Give a call that has no answer, and say whether it may have had its effect."""
     message = storable_text(message)
-    effect = "It may have had its effect." if executed and not read_only else "It had no effect."
+    effect = effect_of(executed=executed, read_only=read_only)
     result = ToolResult(TextContent(f"{code}: {message} {effect}"), error=True)
     return CallComplete(result, ERROR_OUTCOME, code=code, executed=executed, message=message)
 

@@ -7,7 +7,12 @@ from wf_mcp.execution.calls.protocol import CallRequest, Target
 
 
 def request(
-    name: str = "echo", disposition: Disposition | None = None, *, repeatable: bool = False, **arguments: Any
+    name: str = "echo",
+    disposition: Disposition | None = None,
+    *,
+    repeatable: bool = False,
+    read_only: bool = False,
+    **arguments: Any,
 ) -> CallRequest:
     """Ask for a call of the scripted source."""
     return CallRequest(
@@ -15,7 +20,7 @@ def request(
         call_id="t2.0",
         token="call_1",
         call=ToolCall(name, arguments, "", f"ops.{name}"),
-        target=Target("ops", name, "digest", repeatable=repeatable),
+        target=Target("ops", name, "digest", read_only=read_only, repeatable=repeatable),
         disposition=disposition or RunSync(),
         context=PolicyContext(session_id="sess_1", turn_id="t2"),
     )

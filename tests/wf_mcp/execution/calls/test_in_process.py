@@ -41,6 +41,17 @@ async def test_what_goes_wrong_is_a_result_that_says_so() -> None:
     assert (ended.code, ended.executed) == ("source_not_found", False)
 
 
+@pytest.mark.parametrize("output", ["x" * 200, float("nan")])
+async def test_a_result_that_cannot_be_taken_of_a_call_that_only_reads_had_no_effect(output: Any) -> None:
+    async def reads(given: dict[str, Any]) -> Any:
+        return {"result": output}
+
+    executor = in_process_executor({"ops": ScriptedSource(acts={"reads": reads})}, max_bytes=100)
+    for read_only, effect in ((True, "It had no effect."), (False, "It may have had its effect.")):
+        ended = await executor.exec_sync(request("reads", read_only=read_only))
+        assert as_text(ended.result).endswith(effect)
+
+
 async def test_a_callee_that_goes_on_elsewhere_puts_its_call_off() -> None:
     async def elsewhere(given: dict[str, Any]) -> Any:
         raise CallDeferred("a session waits")
