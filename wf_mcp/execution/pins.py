@@ -23,6 +23,7 @@ from wf_core.calls.policy import ToolCall
 from wf_core.calls.policy_data import read_policy
 from wf_core.errors import WfError
 from wf_core.plan import CapabilityRef, WorkflowPlan
+from wf_core.schemas.pointers import split_pointer
 from wf_core.validation import Issue, read_plan
 from wf_core.validation.capabilities import Sources
 from wf_core.validation.drift import called_capabilities, drift, effective, usage
@@ -271,8 +272,28 @@ def _drift(environment: PinnedEnvironment, drifted: Mapping[str, Contract]) -> I
     for artifact in (environment.artifact, *environment.children):
         used = usage(WorkflowPlan.model_validate(artifact.plan))
         for logical in drifted.keys() & used.keys():
-            found = drift(used[logical], environment.capabilities[logical].contract, drifted[logical])
-            yield from found if artifact is environment.artifact else (_in_child(artifact, issue) for issue in found)
+            for issue in drift(used[logical], environment.capabilities[logical].contract, drifted[logical]):
+                named = _named(logical, issue)
+                yield named if artifact is environment.artifact else _in_child(artifact, named)
+
+
+def _named(logical: str, issue: Issue) -> Issue:
+    """Say of which capability a contract changed, and where it is called: by itself the message names neither."""
+    step = ".".join(_steps(split_pointer(issue.path)))
+    calls = f", which the step `{step}` calls" if step else ""
+    return replace(issue, message=f"{logical}{calls}: {issue.message}")
+
+
+def _steps(keys: Sequence[str]) -> Iterator[str]:
+    """Name the step at a place, after those in whose plans it stands."""
+    match keys:
+        case ("steps", step, "workflow", "plan", *inner):
+            yield step
+            yield from _steps(inner)
+        case ("steps", step, *_):
+            yield step
+        case _:
+            pass
 
 
 def _in_child(child: Artifact, issue: Issue) -> Issue:
