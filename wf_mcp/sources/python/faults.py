@@ -38,6 +38,7 @@ def describe_import(error: BaseException, modules: PrivateModules, redactor: Red
     folder = modules.folder.resolve()
     for file, line in spots:
         path = Path(file).resolve()
-        if path.is_relative_to(folder):
+        # What the import system brings along, `<frozen importlib._bootstrap>`, is no file, here or anywhere.
+        if path.is_relative_to(folder) and path.is_file():
             return f"{text} ({path.relative_to(folder)}, line {line})"
     return text

@@ -23,6 +23,18 @@ def test_kind_and_text_are_told_without_secrets_and_folders(redactor: Redactor, 
     assert describe(Mute(), redactor) == "Mute"
 
 
+def test_a_module_that_is_missing_is_missing_at_no_line(
+    redactor: Redactor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The import system's own code has no file: its names would be taken for files of the working directory."""
+    monkeypatch.chdir(tmp_path)
+    modules = PrivateModules(tmp_path)
+    with pytest.raises(ModuleNotFoundError) as failed:
+        modules.load("ops")
+    modules.close()
+    assert describe_import(failed.value, modules, redactor) == "ModuleNotFoundError: No module named 'ops'"
+
+
 @pytest.mark.parametrize(
     ("files", "told"),
     [
