@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import wf_mcp
+from wf_mcp.cli.paths import named
 from wf_mcp.errors import InvalidArgument
 
 FILES = ("ops.py", "notes_server.py", "publish_note.json")
@@ -27,16 +28,17 @@ def write_sample(target: Path, *, notes: Path | None = None) -> list[Path]:
     """Put the sample into `target`, and give the files written. With `notes` it works on that folder of Markdown files.
 
     Raises:
-        InvalidArgument: one of the files is there already; nothing was written.
+        InvalidArgument: one of the files is there already, and nothing was written; or the folder cannot be written.
     """
     source = sample()
     copied = list(FILES) + ([] if notes else [f"{NOTES}/{note.name}" for note in _notes(source)])
-    _refuse_to_overwrite(target, [*copied, CONFIG])
-    target.mkdir(parents=True, exist_ok=True)
-    for name in copied:
-        (target / name).parent.mkdir(exist_ok=True)
-        shutil.copyfile(source / name, target / name)
-    (target / CONFIG).write_text(json.dumps(_config(notes), indent=2) + "\n", encoding="utf-8")
+    with named(target):
+        _refuse_to_overwrite(target, [*copied, CONFIG])
+        target.mkdir(parents=True, exist_ok=True)
+        for name in copied:
+            (target / name).parent.mkdir(exist_ok=True)
+            shutil.copyfile(source / name, target / name)
+        (target / CONFIG).write_text(json.dumps(_config(notes), indent=2) + "\n", encoding="utf-8")
     return [target / name for name in [*copied, CONFIG]]
 
 
@@ -44,14 +46,15 @@ def write_session_sample(target: Path) -> list[Path]:
     """Put the sample of a session into `target`: two agents with their tools and a scripted model. Give the files.
 
     Raises:
-        InvalidArgument: one of the files is there already; nothing was written.
+        InvalidArgument: one of the files is there already, and nothing was written; or the folder cannot be written.
     """
     source = sample() / "session"
     names = sorted(path.name for path in source.iterdir() if path.is_file())
-    _refuse_to_overwrite(target, names)
-    target.mkdir(parents=True, exist_ok=True)
-    for name in names:
-        shutil.copyfile(source / name, target / name)
+    with named(target):
+        _refuse_to_overwrite(target, names)
+        target.mkdir(parents=True, exist_ok=True)
+        for name in names:
+            shutil.copyfile(source / name, target / name)
     return [target / name for name in names]
 
 

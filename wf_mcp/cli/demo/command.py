@@ -11,6 +11,7 @@ from wf_mcp.cli.demo.sessions import SessionStory
 from wf_mcp.cli.demo.story import Story
 from wf_mcp.cli.operate import guard
 from wf_mcp.cli.output import console
+from wf_mcp.cli.paths import check, named
 from wf_mcp.cli.place import Place
 from wf_mcp.errors import ExitStatus, InvalidArgument
 
@@ -33,20 +34,35 @@ def demo(
     """See a workflow stop for a person, survive kill -9, and go on. Offline."""
 
     def play_session() -> ExitStatus:
-        work = (into or Path(tempfile.mkdtemp(prefix="wf-demo-"))).resolve()
+        work = _folder(into).resolve()
         place = Place(home=work / "home", config=work / samples.CONFIG)
         return SessionStory(console(), place, work).tell()
 
     def play() -> ExitStatus:
+        if folder is not None:
+            check(folder)
         name = note or (SAMPLE_NOTE if folder is None else longest_note(folder))
         if folder is not None and not (folder / name).is_file():
             raise InvalidArgument(f"There is no file {name} in {folder}.", hint="Name one with --note.")
-        work = into or Path(tempfile.mkdtemp(prefix="wf-demo-"))
+        work = _folder(into)
         samples.write_sample(work, notes=folder)
         place = Place(home=work / "home", config=work / samples.CONFIG)
         return Story(console(), place, work, note=name, asks=not yes).tell()
 
     raise typer.Exit(guard(play_session if session else play))
+
+
+def _folder(into: Path | None) -> Path:
+    """Give the folder to work in.
+
+    Raises:
+        InvalidArgument: it cannot be one, or none can be made.
+    """
+    if into is None:
+        with named("The folder for temporary files", hint="Name another with --into."):
+            return Path(tempfile.mkdtemp(prefix="wf-demo-"))
+    check(into)
+    return into
 
 
 def longest_note(folder: Path) -> str:
