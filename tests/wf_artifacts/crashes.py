@@ -54,8 +54,8 @@ async def append_unsynced(runs: RunStore) -> None:
     await append(runs, sync=False)
 
 
-async def append_and_wait_later(runs: RunStore) -> None:
-    await append(runs, sync=True, wait=False)
+async def append_at_once(runs: RunStore) -> None:
+    await append(runs, sync=True, at_once=True)
 
 
 async def stop(runs: RunStore) -> None:
@@ -103,7 +103,7 @@ STORY: list[Act] = [
     append_synced,
     append_unsynced,
     append_synced,  # which makes room
-    append_and_wait_later,
+    append_at_once,
     stop,
     resume,
     append_synced,
@@ -119,14 +119,14 @@ STORY: list[Act] = [
 ]
 
 
-async def append(runs: RunStore, *, sync: bool, wait: bool = True) -> None:
+async def append(runs: RunStore, *, sync: bool, at_once: bool = False) -> None:
     async with claimed(runs, FIRST.run_id) as claim:
         stored = await runs.load(FIRST.run_id)
         since = len(await runs.load_journal(FIRST.run_id))
         before = stored.model_copy(update={"trace_count": stored.trace_count - since, "steps_executed": 0})
-        if not wait:
+        if at_once:
             await runs.append(claim, [], sync=True)  # which shows that the disk is fast
-        await runs.append(claim, inputs(before, 1, entries=1, since=since), sync=sync, wait=wait)
+        await runs.append(claim, inputs(before, 1, entries=1, since=since), sync=sync)
         await runs.synced(claim)
 
 

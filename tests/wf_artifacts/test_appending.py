@@ -123,13 +123,13 @@ async def test_what_is_waited_for_later_is_there_at_once_and_goes_on_in_order(ru
     begun = record()
     claim = await start(begun)
     for number in range(6):
-        await runs.append(claim, inputs(begun, since=number), sync=True, wait=False)
+        await runs.append(claim, inputs(begun, since=number), sync=True)
         if number != 3:
             await runs.synced(claim)
         assert len(await runs.load_journal(begun.run_id)) == number + 1
     await runs.synced(claim)
     stopped = following(begun, entries=6, steps_executed=6)
-    await runs.append(claim, [], sync=True, wait=False)
+    await runs.append(claim, [], sync=True)
     await runs.commit(claim, stopped, checkpoint=checkpoint(stopped))
     assert [entry["index"] for entry in await runs.read_trace(begun.run_id, 0, 9)] == list(range(6))
     await claim.release()

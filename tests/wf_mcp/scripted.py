@@ -218,10 +218,10 @@ class WatchedRuns:
             raise self.faults[run_id]
         return await self._inner.load_checkpoint(run_id)
 
-    async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool, wait: bool = True) -> int:
+    async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool) -> int:
         await self._try("synced" if sync else "appended")
-        self.waits_for_disk |= sync and not wait
-        return await self._inner.append(claim, records, sync=sync, wait=wait)
+        self.waits_for_disk |= sync
+        return await self._inner.append(claim, records, sync=sync)
 
     async def synced(self, claim: Claim) -> None:
         if "on disk" in self.refusals:

@@ -52,11 +52,11 @@ class FileClaim(Releasable):
             self._require_held()
             self._holder.commit(record, checkpoint, trace)
 
-    def append(self, records: Sequence[JournalRecord], *, sync: bool, wait: bool = True) -> int:
+    def append(self, records: Sequence[JournalRecord], *, sync: bool) -> int:
         with self._writing:
             self._require_held()
             began = time.perf_counter()
-            grown = self._holder.append(records, sync=sync, wait=wait)
+            grown = self._holder.append(records, sync=sync)
             if sync:
                 self.pace.seconds = time.perf_counter() - began
             return grown
@@ -148,11 +148,11 @@ class FileTreeRuns(FileTreeStore):
     ) -> None:
         _ours(claim).commit(record, checkpoint, trace)
 
-    async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool, wait: bool = True) -> int:
+    async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool) -> int:
         held, length = _ours(claim), size_of(records)
         self.home.place.require_lately()
         if held.pace.allows(length) if sync else length <= AT_ONCE_BYTES:
-            return held.append(records, sync=sync, wait=wait)
+            return held.append(records, sync=sync)
         return await finished(self._append(held, records, sync=sync))
 
     async def synced(self, claim: Claim) -> None:
@@ -241,7 +241,9 @@ class FileTreeRuns(FileTreeStore):
 
     @in_home
     def _append(self, claim: FileClaim, records: Sequence[JournalRecord], *, sync: bool) -> int:
-        return claim.append(records, sync=sync)
+        grown = claim.append(records, sync=sync)
+        claim.synced()
+        return grown
 
     def _create(
         self, record: RunRecord, environment: PinnedEnvironment, checkpoint: Checkpoint, trace: Sequence[bytes]

@@ -100,7 +100,7 @@ class Heads(FencedRows[RunId, SqlClaim]):
             raise ClaimLost(claim.run_id)
         return read_record(row), Head(*row[5:])
 
-    def follow(self, claim: SqlClaim, inputs: Parameters, *, sync: bool, at_once: bool, wait: bool) -> None:
+    def follow(self, claim: SqlClaim, inputs: Parameters, *, sync: bool, at_once: bool) -> None:
         """Let a run stand where a row of inputs leads, in one statement that holds the claim against the head.
 
         Raises:
@@ -109,7 +109,7 @@ class Heads(FencedRows[RunId, SqlClaim]):
         """
         name, row = "insert_inputs", {**claim.place, **inputs}
         database = self._database
-        if not (database.change_at_once(name, row, wait=wait) if at_once else database.change(name, row, sync=sync)):
+        if not (database.change_at_once(name, row) if at_once else database.change(name, row, sync=sync)):
             raise ClaimLost(claim.run_id)
 
     def move(self, transaction: Transaction, claim: SqlClaim, head: Head) -> None:

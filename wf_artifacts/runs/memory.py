@@ -121,7 +121,6 @@ class MemoryRuns:
         records: Sequence[JournalRecord],
         *,
         sync: bool,  # noqa: ARG002
-        wait: bool = True,  # noqa: ARG002
     ) -> int:
         run = self._claimed(claim)
         require_next_inputs(run.position, records)

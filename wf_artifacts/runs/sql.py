@@ -142,11 +142,11 @@ class SqlRuns:
             if checkpoint is not None:
                 held.made = []
 
-    async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool, wait: bool = True) -> int:
+    async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool) -> int:
         held = self._heads.mine(claim)
         if sync and records and held.pace.allows(size_of(records)):
             with suppress(WouldWait):
-                return self._write(held, records, sync=True, at_once=True, wait=wait)
+                return self._write(held, records, sync=True, at_once=True)
         return await finished(self._append(held, records, sync=sync))
 
     async def synced(self, claim: Claim) -> None:
@@ -239,9 +239,8 @@ class SqlRuns:
         *,
         sync: bool,
         at_once: bool = False,
-        wait: bool = True,
     ) -> int:
-        """Append inputs, as one row. Without `wait`, `synced` is to follow.
+        """Append inputs, as one row. What is written `at_once` is on disk once `synced` was awaited.
 
         Raises:
             WouldWait: `at_once`, and another change is under way; nothing is changed.
@@ -256,7 +255,7 @@ class SqlRuns:
             if records:
                 row = inputs_row(records, lines, first_entry=head.trace_count, journal_bytes=moved.journal_bytes)
                 try:
-                    self._heads.follow(held, row, sync=sync, at_once=at_once, wait=wait)
+                    self._heads.follow(held, row, sync=sync, at_once=at_once)
                 except WouldWait:
                     held.known, held.made = head, made
                     raise
@@ -264,7 +263,7 @@ class SqlRuns:
                 with self._database.writing(sync=sync) as transaction:
                     self._heads.move(transaction, held, moved)
             held.known = moved
-            held.outstanding |= not wait
+            held.outstanding |= at_once
             if made is not None:
                 made += enumerate([entry for record in records for entry in record.trace], head.trace_count)
                 held.made = made

@@ -120,14 +120,13 @@ class RunStore(Protocol):
         """
         ...
 
-    async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool, wait: bool = True) -> int:
+    async def append(self, claim: Claim, records: Sequence[JournalRecord], *, sync: bool) -> int:
         """Store inputs that a claimed run was given, and give how many bytes of them its latest checkpoint lacks.
 
-        Costs what the records cost, whatever was stored before. Readers see their trace entries and steps at once. With
-        `sync` they, and all that was appended before, are on disk. Without, they survive this process, but perhaps not
-        the machine; then the last of them are missing, never one in the middle. A commit with a checkpoint holds
-        everything that was appended. Without `wait`, it is only begun to bring them to disk, and `synced` is to be
-        awaited before anybody is told of them.
+        Costs what the records cost, whatever was stored before. Readers see their trace entries and steps at once.
+        They survive this process, but perhaps not the machine; then the last of them are missing, never one in the
+        middle. With `sync` they, and all that was appended before, are on disk once `synced` was awaited, which is to
+        follow before anybody is told of them. A commit with a checkpoint holds everything that was appended.
 
         It is carried out also for a caller that is cancelled already, who so always learns whether it was.
 

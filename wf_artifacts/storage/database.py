@@ -105,8 +105,8 @@ class Database(ABC):
         self._connections.close()
 
     @abstractmethod
-    def change_at_once(self, name: str, parameters: Parameters, *, wait: bool = True) -> int:
-        """Do the same as `change`, synced, unless it takes longer than the disk. Without `wait`, `synced` is to follow.
+    def change_at_once(self, name: str, parameters: Parameters) -> int:
+        """Do the same as `change`, unless it takes longer than the disk. It is on disk once `synced` has returned.
 
         Raises:
             WouldWait: somebody else is writing, or the database is not on this machine; nothing was changed.
@@ -114,7 +114,7 @@ class Database(ABC):
 
     @abstractmethod
     def synced(self) -> None:
-        """Wait until what `change_at_once` did not wait for is on disk."""
+        """Wait until what `change_at_once` changed is on disk."""
 
     @abstractmethod
     def announce(self, owner: str) -> None:

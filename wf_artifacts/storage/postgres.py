@@ -142,7 +142,7 @@ class PostgresDatabase(Database):
             self._ready = True
         return connection
 
-    def change_at_once(self, name: str, parameters: Parameters, *, wait: bool = True) -> int:  # noqa: ARG002
+    def change_at_once(self, name: str, parameters: Parameters) -> int:  # noqa: ARG002
         """Refuse: a server has to be waited for."""
         raise WouldWait
 

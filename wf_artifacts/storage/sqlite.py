@@ -103,15 +103,15 @@ class SqliteConnection:
             self._log.require()
         self.run("COMMIT")
 
-    def change_at_once(self, text: str, parameters: Parameters, *, wait: bool) -> int:
+    def change_at_once(self, text: str, parameters: Parameters) -> int:
         """Run a statement that is a transaction of its own, and give how many rows it changed.
 
-        Without `wait` it is on disk only after `sync_log`, which has then begun.
+        It is on disk once `sync_log` has returned.
 
         Raises:
             WouldWait: somebody else is writing; nothing was changed.
         """
-        log = None if wait else self._open_log()
+        log = self._open_log()
         self._settle(writing=True, sync=log is None, at_once=True)
         if self._place is not None and self._log is not None:
             self._place.require_lately()
@@ -198,7 +198,7 @@ class SqliteDatabase(Database):
         self._ready = True
         return connection
 
-    def change_at_once(self, name: str, parameters: Parameters, *, wait: bool = True) -> int:
+    def change_at_once(self, name: str, parameters: Parameters) -> int:
         """Let the statement begin and commit by itself: that is the least that SQLite asks for."""
         text = self._statements[name].text(parameters)
         if not self._writer.acquire(blocking=False):
@@ -207,7 +207,7 @@ class SqliteDatabase(Database):
             connection = self._connections.take()
             try:
                 with step("change", name), step("commit", DATABASE):
-                    return cast("SqliteConnection", connection).change_at_once(text, parameters, wait=wait)
+                    return cast("SqliteConnection", connection).change_at_once(text, parameters)
             finally:
                 self._connections.put_back(connection)
         finally:

@@ -197,7 +197,7 @@ class Journal:
 
     async def _append(self, *, sync: bool) -> None:
         try:
-            await self._means.store.append(self.claim, self._waiting, sync=sync, wait=False)
+            await self._means.store.append(self.claim, self._waiting, sync=sync)
         except BaseException:
             self._broken = True
             raise

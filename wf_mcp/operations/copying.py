@@ -145,6 +145,7 @@ class _Copying:
                 async with created.claim as claim:
                     await self._trace(claim, record, record.trace_count - sum(len(line["trace"]) for line in journal))
                     await copy.append(claim, _records(record, journal), sync=True)
+                    await copy.synced(claim)
             except StateError:
                 await copy.delete(run_id)
                 raise

@@ -33,9 +33,9 @@ def put(database: Database, name: str, document: bytes = b"{}", *, sync: bool = 
         transaction.change("put_deployment", deployment_id=name, document=document)
 
 
-def put_at_once(database: Database, name: str, document: bytes = b"{}", *, wait: bool = True) -> None:
+def put_at_once(database: Database, name: str, document: bytes = b"{}") -> None:
     row = {"deployment_id": name, "document": document}
-    assert database.change_at_once("put_deployment", row, wait=wait) == 1
+    assert database.change_at_once("put_deployment", row) == 1
 
 
 def names(database: Database) -> list[str]:
@@ -100,16 +100,16 @@ def test_what_is_acknowledged_is_synced_and_what_need_not_be_is_not(path: Path) 
         connection.begin(writing=True, sync=sync)
         found.append(connection.run("PRAGMA synchronous").rows[0][0])
         connection.commit()
-        assert connection.change_at_once("UPDATE wf_locks SET name = name", {}, wait=not sync) > 0
+        assert connection.change_at_once("UPDATE wf_locks SET name = name", {}) > 0
         found.append(connection.run("PRAGMA synchronous").rows[0][0])
-    assert found == [2, 1, 1, 2, 2, 1]
+    assert found == [2, 1, 1, 1, 2, 1]
     connection.close()
 
 
-def test_a_change_that_was_not_waited_for_is_synced_with_the_log(path: Path, database: Database) -> None:
+def test_a_change_that_is_made_at_once_is_synced_with_the_log(path: Path, database: Database) -> None:
     steps: list[tuple[str, str]] = []
     with observed(lambda one: steps.append((one.act, one.what)) if one.moment == "after" else None):
-        put_at_once(database, "a", wait=False)
+        put_at_once(database, "a")
         assert ("fdatasync", "wf.db-wal") not in steps
         database.synced()
     assert steps[-1] == ("fdatasync", "wf.db-wal")
@@ -124,7 +124,7 @@ def test_where_the_log_is_not_that_of_sqlite_every_change_is_waited_for(path: Pa
     plain.execute("CREATE TABLE numbers (number)")
     plain.close()
     connection = SqliteConnection(path, Place(path, "the database"))
-    assert connection.change_at_once("INSERT INTO numbers VALUES (1)", {}, wait=False) == 1
+    assert connection.change_at_once("INSERT INTO numbers VALUES (1)", {}) == 1
     assert connection.run("PRAGMA synchronous").rows == [(2,)]
     connection.sync_log()
     connection.close()

@@ -148,11 +148,11 @@ class Holder:
                     self.tidy()
                 raise
 
-    def append(self, records: Sequence[JournalRecord], *, sync: bool, wait: bool = True) -> int:
-        """Store inputs, and give how many bytes of them the latest checkpoint lacks. Without `wait`, see `synced`."""
+    def append(self, records: Sequence[JournalRecord], *, sync: bool) -> int:
+        """Store inputs, and give how many bytes of them the latest checkpoint lacks."""
         state = self._known()
         try:
-            state.inputs.append(records, sync=sync, wait=wait)
+            state.inputs.append(records, sync=sync)
         except OSError as error:
             raise self._folder.home.refusal(self._folder.path, error) from error
         for record in records:
@@ -160,7 +160,7 @@ class Holder:
         return state.inputs.length
 
     def synced(self) -> None:
-        """Wait until what was appended with `sync` is on disk. Where it fails, what was not waited for is removed."""
+        """Wait until what was appended with `sync` is on disk. Where it fails, what was not there yet is removed."""
         state = self._known()
         try:
             state.inputs.synced()

@@ -204,12 +204,12 @@ class InputsFile:
         self._count = len(found.lines)
         self._safe = found.safe
         self._outstanding: tuple[Progress, int, int, int | None] | None = None
-        """How far all this was before what `synced` is to wait for."""
+        """How far all this was when everything was on disk that is to be. None where it is."""
         self._header = header
         self._file = RoomyFile(path)
 
-    def append(self, records: Sequence[JournalRecord], *, sync: bool, wait: bool = True) -> None:
-        """Append inputs in one write. Where it fails, the file is as before. Without `wait`, `synced` is to follow.
+    def append(self, records: Sequence[JournalRecord], *, sync: bool) -> None:
+        """Append inputs in one write. Where it fails, the file is as before. With `sync`, `synced` is to follow.
 
         Raises:
             ValueError: they do not follow what was appended before.
@@ -225,11 +225,11 @@ class InputsFile:
         data = b"".join([line + b"\n" for line in lines])
         room = self._count >= ROOM_FROM and self._safe is not None
         try:
-            self._file.append(data, at=self.length, sync=sync, room=room, wait=wait)
+            self._file.append(data, at=self.length, sync=sync, room=room)
         except BaseException:
             self._file.cut(at=self.length)
             raise
-        if not wait and self._outstanding is None:
+        if sync and self._outstanding is None:
             self._outstanding = (self.progress, self.length, self._count, self._safe)
         if records:
             self.progress = Progress(count, records[-1].steps_executed, records[-1].position)
@@ -238,7 +238,7 @@ class InputsFile:
         self._safe = safe
 
     def synced(self) -> None:
-        """Wait until everything that was appended with `sync` is on disk. Where it fails, the last of it is removed.
+        """Wait until everything that was appended with `sync` is on disk. Where it fails, what was not is removed.
 
         Raises:
             OSError: it could not be brought there.

@@ -43,11 +43,11 @@ class RoomyFile:
         self._is_outstanding = False
         """Whether somebody is to wait until what was appended is on disk."""
 
-    def append(self, data: bytes, *, at: int, sync: bool, room: bool, wait: bool = True) -> None:
-        """Write `data` behind the first `at` bytes, which are those that count, and sync it with all before it.
+    def append(self, data: bytes, *, at: int, sync: bool, room: bool) -> None:
+        """Write `data` behind the first `at` bytes, which are those that count.
 
-        With `room`, room is made where there is none left, if it is worth it and the disk has space. Without `wait`,
-        what may take long is left to `synced`.
+        With `sync` it is on disk, with all before it, once `synced` has returned. With `room`, room is made where there
+        is none left, if it is worth it and the disk has space.
 
         Raises:
             OSError: it could not be written; what stands behind byte `at` is anything then.
@@ -59,10 +59,7 @@ class RoomyFile:
         end = at + len(data)
         if sync and end <= self._room_ends:
             self._is_outstanding = True
-            if wait:
-                self.synced()
-            else:
-                atomic.begin_sync(self._descriptor)
+            atomic.begin_sync(self._descriptor)
             return
         self._require_name(self._descriptor)
         if sync:

@@ -41,6 +41,8 @@ def room(path: Path) -> int:
 def appended(file: InputsFile, *positions: int, sync: bool = True, length: int = 0) -> None:
     for position in positions:
         file.append([given(position, 9 + position, length=length)], sync=sync)
+        if sync:
+            file.synced()
 
 
 def acts_of(file: InputsFile, *positions: int, sync: bool = True, length: int = 0) -> list[str]:
@@ -192,7 +194,7 @@ def test_what_is_waited_for_later_is_written_at_once_and_synced_then(path: Path,
     appended(file, 1, 2, 3)
     acts: list[str] = []
     with observed(lambda one: acts.append(one.act) if one.moment == "before" else None):
-        file.append([given(4, 13)], sync=True, wait=False)
+        file.append([given(4, 13)], sync=True)
         assert acts == ["write"]
         assert len(parsed(path).lines) == 4
         file.synced()
@@ -204,8 +206,8 @@ def test_what_is_waited_for_later_and_fails_is_removed(path: Path, file: InputsF
     appended(file, 1, 2, 3)
     appended(file, 4, sync=False)
     before = file.progress, file.length
-    file.append([given(5, 14)], sync=True, wait=False)
-    file.append([given(6, 15)], sync=True, wait=False)
+    file.append([given(5, 14)], sync=True)
+    file.append([given(6, 15)], sync=True)
     with at_change(0, no_room), pytest.raises(OSError, match="scripted"):
         file.synced()
     assert (file.progress, file.length) == before
@@ -220,11 +222,11 @@ def test_a_file_that_was_removed_is_told_of_when_it_is_looked_at(
     now = 7.0
     monkeypatch.setattr("wf_artifacts.runs.files.room.monotonic", lambda: now)
     appended(file, 1, 2, 3)
-    file.append([given(4, 13)], sync=True, wait=False)
+    file.append([given(4, 13)], sync=True)
     path.unlink()
     file.synced()
     now += LATELY_SECONDS
-    file.append([given(5, 14)], sync=True, wait=False)
+    file.append([given(5, 14)], sync=True)
     with pytest.raises(FileNotFoundError, match="removed"):
         file.synced()
     assert not path.exists()
