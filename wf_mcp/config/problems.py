@@ -1,6 +1,7 @@
 """What is wrong with a file of the operator, each problem with its place and without the value: it may be secret."""
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -8,6 +9,21 @@ from pydantic_core import ErrorDetails
 from wf_core.ids import close_matches
 
 Place = tuple[int | str, ...]
+
+_EXPECTED: Mapping[str, str] = {
+    "string_type": "expected text",
+    "bool_type": "expected true or false",
+    "int_type": "expected a whole number",
+    "float_type": "expected a number",
+    "finite_number": "expected a finite number",
+    "list_type": "expected a list",
+    "dict_type": "expected an object",
+    "model_type": "expected an object",
+    "model_attributes_type": "expected an object",
+}
+"""What stands in place of pydantic's words, which speak of Python."""
+
+_BEGINNING = re.compile(r"^(Value error, |(Input|String|List|Dictionary) (?=should ))")
 
 
 def problems(error: ValidationError, known_keys: Callable[[Sequence[int | str]], Iterable[str]]) -> list[str]:
@@ -23,7 +39,7 @@ def _describe(error: ErrorDetails, known_keys: Callable[[Sequence[int | str]], I
         return f"unknown key {where}" + (f" (did you mean {close[0]}?)" if close else "")
     if error["type"] == "missing":
         return f"{where} is missing"
-    message = error["msg"].removeprefix("Value error, ")
+    message = _EXPECTED.get(error["type"]) or _BEGINNING.sub("", error["msg"])
     return f"{where}: {message}" if where else message
 
 

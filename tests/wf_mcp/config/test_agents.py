@@ -119,7 +119,7 @@ def test_a_file_that_is_none_says_so_without_its_path(tmp_path: Path) -> None:
         load_agent(tmp_path / "gone.json")
     with pytest.raises(InvalidAgent, match=r"a\.json is no JSON"):
         parse_agent("{", name="a.json")
-    with pytest.raises(InvalidAgent, match="valid dictionary"):
+    with pytest.raises(InvalidAgent, match="expected an object"):
         parse_agent("[]", name="a.json")
 
 
