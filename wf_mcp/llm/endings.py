@@ -31,7 +31,11 @@ CUTS: Final[Mapping[Ending, Cut]] = {
         "Say in a new prompt that the answer is to be shorter, or raise the limit where the model is served; "
         "resuming the session asks again.",
     ),
-    "content_filter": Cut("model_refused", "The vendor's content filter kept the model's answer back."),
+    "content_filter": Cut(
+        "model_refused",
+        "The vendor's content filter kept the model's answer back.",
+        "Ask in other words, or let another model answer; resuming the session asks the same again.",
+    ),
     "error": Cut("model_unavailable", "The model gave up in the middle of its answer.", passing=True),
 }
 """By how the answer ended. Any other answer is whole."""

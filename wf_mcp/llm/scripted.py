@@ -120,7 +120,8 @@ def _read(data: bytes, name: str) -> Script:
     try:
         return Script.model_validate(loads(data, name))
     except NotJson as exc:
-        raise ModelFailed("model_unusable", f"The script {name} is no JSON: {exc.reason}.") from exc
+        message = f"The script {name} is no JSON: {exc.reason}."
+        raise ModelFailed("model_unusable", message, hint="docs/agents.md shows one.") from exc
     except ValidationError as exc:
         faults = "; ".join(
             problems(exc, lambda _: ("answers", "text", "toolCalls", "usage", "delayMilliseconds", "finishReason"))

@@ -3,6 +3,7 @@
 Importing this module loads pydantic-ai, which takes a while: `models` does it in a thread, when a model is first asked.
 """
 
+import json
 import ssl
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
@@ -47,6 +48,17 @@ HTTP_SECONDS = 600.0
 CONNECT_SECONDS = 5.0
 
 _OPENAI = ("openai", "openai-chat", "openai-responses")
+
+_ANOTHER_MODEL = "Another model may take it: name one in the agent's file, and start a new session."
+_KEY = (
+    "Look at the vendor's key in the environment of the server: it is missing or wrong, or it may not use this model."
+)
+_HINTS: Mapping[int, str] = {
+    401: _KEY,
+    403: _KEY,
+    404: "Look at the model's name in the agent's file, and at its server.",
+}
+"""By the status of a refusal."""
 
 _OVER_SOON = (ModelRateLimitError, ModelUnavailableError, ModelServerError, ModelConnectionError, ModelRequestTimeout)
 
@@ -147,7 +159,7 @@ async def _ask(
         return Failure("model_answer_invalid", f"The model's answer cannot be read: {exc.message}", passing=True)
     except (UserError, NotImplementedError, ValueError, TypeError, RuntimeError) as exc:
         # Before anything is sent: the client of this vendor does not take such a conversation.
-        return Failure("model_refused", f"The model cannot be asked this: {exc}", media=True)
+        return Failure("model_refused", f"The model cannot be asked this: {exc}", media=True, hint=_ANOTHER_MODEL)
 
 
 def _read(response: ModelResponse, *, says_when_done: bool) -> ModelAnswer | Failure:
@@ -205,14 +217,25 @@ def _failed(exc: ModelAPIError) -> Failure:
     if isinstance(exc, _OVER_SOON) or (status is not None and (status >= 500 or status in (408, 409, 425, 429))):
         return Failure("model_unavailable", message, True, exc.retry_after, status)
     if isinstance(exc, ModelRequestRejectedError) or status is not None:
-        return Failure("model_refused", message, status=status, media=status in (400, 413, 415, 422))
+        hint = _HINTS.get(status or 0, _ANOTHER_MODEL)
+        return Failure("model_refused", message, status=status, media=status in (400, 413, 415, 422), hint=hint)
     return Failure("model_unavailable", message, True, exc.retry_after)
 
 
 def _said(exc: ModelAPIError, status: int | None) -> str:
     if status is not None:
-        body = exc.body if isinstance(exc, ModelHTTPError) else None
-        return f"answered with status {status}: {body if body is not None else exc.message}"
+        return f"answered with status {status}: {_words(exc.body if isinstance(exc, ModelHTTPError) else None, exc)}"
     if isinstance(exc, ModelRequestTimeout):
         return "has not answered in time."
     return f"could not be reached or did not finish: {exc.message}"
+
+
+def _words(body: object, exc: ModelAPIError) -> str:
+    """Give what a vendor says of a refusal, out of whatever it wraps its words in."""
+    match body:
+        case {"error": {"message": str(said)}} | {"message": str(said)} | {"error": str(said)} | {"detail": str(said)}:
+            return said
+        case None:
+            return exc.message
+        case _:
+            return body if isinstance(body, str) else json.dumps(body, ensure_ascii=False, default=str)

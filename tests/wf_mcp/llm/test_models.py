@@ -68,12 +68,16 @@ async def test_exhausted_quota_is_not_tried_again() -> None:
     assert (error.code, error.retryable) == ("model_refused", False)
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
-async def test_a_refused_request_is_not_tried_again(status: int) -> None:
+@pytest.mark.parametrize(
+    ("status", "hint"),
+    [(400, "Another model"), (401, "key"), (403, "key"), (404, "model's name"), (422, "Another model")],
+)
+async def test_a_refused_request_is_not_tried_again(status: int, hint: str) -> None:
     error, waits = await ask(fails(status, "not this"))
     assert isinstance(error, ModelFailed)
     assert (error.code, error.retryable, waits) == ("model_refused", False, [])
-    assert "not this" in error.message
+    assert error.message == f"The model fake answered with status {status}: not this"
+    assert hint in str(error.hint)
 
 
 async def test_a_connection_that_is_cut_in_the_middle_is_made_anew_and_half_an_answer_is_forgotten() -> None:

@@ -4,12 +4,14 @@ import base64
 from typing import Any
 
 import pytest
+from pydantic_ai.exceptions import ModelHTTPError
 
 from tests.wf_mcp.llm.asking import AGENT, KEY, Waits, asking, called, model, placed
 from tests.wf_mcp.llm.openai_server import Reply, fails, responds, says, serving
 from wf_core.calls.results import JsonContent, MediaContent, MixedContent, TextContent, ToolResult, text_result
 from wf_core.sessions.models import Attachment, LlmTurn, Notice, UserTurn
 from wf_mcp.config import Redactor
+from wf_mcp.llm import vendors
 from wf_mcp.llm.models import VendorModel
 from wf_mcp.llm.protocol import ModelAnswer, ModelFailed
 
@@ -212,3 +214,19 @@ async def test_a_vendor_whose_package_is_missing_says_what_to_install() -> None:
         await VendorModel("cohere:command", environ={}, redactor=Redactor()).ask(asking())
     assert failed.value.code == "model_unusable"
     assert "pydantic-ai-slim[cohere]" in str(failed.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({"error": {"message": "no such model", "type": "x"}}, "no such model"),
+        ({"message": "no such model", "code": None}, "no such model"),
+        ({"error": "no such model"}, "no such model"),
+        ({"detail": "no such model"}, "no such model"),
+        ("no such model", "no such model"),
+        ({"errors": ["ä"]}, '{"errors": ["ä"]}'),
+    ],
+)
+def test_of_a_refusal_the_vendors_words_are_told_and_not_what_they_are_wrapped_in(body: object, told: str) -> None:
+    failure = vendors._failed(ModelHTTPError(400, "fake", body))  # pyright: ignore[reportPrivateUsage]
+    assert failure.message == f"The model fake answered with status 400: {told}"
