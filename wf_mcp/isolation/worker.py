@@ -108,7 +108,7 @@ class _Failed(WfError):
     """A call that failed, and whether it may have had its effect: who reads the answer cannot know it."""
 
     def __init__(self, failed: CallFailed, *, read_only: bool) -> None:
-        super().__init__(f"{failed} {effect_of(executed=failed.executed, read_only=read_only)}")
+        super().__init__(f"{failed.message} {effect_of(executed=failed.executed, read_only=read_only)}")
         self.code = failed.code
 
 

@@ -31,7 +31,7 @@ class CallFailed(WfError):
         hint: str | None = None,
         details: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__(message, hint=hint, details=details)
+        super().__init__(message, hint=hint or _HINTS.get(code), details=details)
         self.code = code
         self.executed = executed
         """False when the call is known not to have executed; True when it did, or may have."""
@@ -121,6 +121,14 @@ class CapabilityNotFound(WfError, LookupError):
             details={"capability": name, "close_matches": close},
         )
         self.name = name
+
+
+_HINTS: Mapping[str, str] = {
+    CAPABILITY_ERROR: "The capability itself says so: inspect_capability shows what it takes.",
+    "output_invalid": "The capability answered what it may not: whoever offers it has to correct that. "
+    "inspect_capability shows what it may answer.",
+}
+"""What to do about a call that failed, where whoever says so knows nothing better."""
 
 
 def _did_you_mean(close: list[str]) -> str | None:
