@@ -8,7 +8,7 @@ from wf_mcp.app import App
 from wf_mcp.cli import conversations
 from wf_mcp.cli.advancing import WAIT_SECONDS, exit_status, rested
 from wf_mcp.cli.operate import guard, operate, ticker
-from wf_mcp.cli.output import AsJson, print_json, show
+from wf_mcp.cli.output import AsJson, print_json, print_text, show
 from wf_mcp.cli.session import Files, Prompt, agent_of, attachments
 from wf_mcp.execution.calls.isolated import NO_RUNNER
 from wf_mcp.operations import sessions as operations
@@ -48,7 +48,7 @@ def run(
     if as_json or told.status == "waiting":
         print_json(told.model_dump(mode="json"))
     elif told.status == "answered":
-        typer.echo(told.answer or "")
+        print_text(told.answer or "")
     else:
         show(told, conversations.summary, as_json=False)
     raise typer.Exit(exit_status(told))

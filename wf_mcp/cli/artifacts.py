@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from wf_mcp.cli.documents import read_plan
 from wf_mcp.cli.operate import guard, operate
 from wf_mcp.cli.output import AsJson, Cursor, Limit, as_text, diagnostic, facts, show, table, when
+from wf_mcp.cli.screen import block
 from wf_mcp.operations import artifacts as operations
 from wf_mcp.operations.models import ArtifactList, ArtifactView, DeletedArtifact, SavedArtifact
 
@@ -99,7 +100,7 @@ def _rows(page: ArtifactList) -> RenderableType:
                 ", ".join(str(version) for version in row.versions),
                 ", ".join(row.required_capabilities),
                 when(row.created_at),
-                row.description or "",
+                block(row.description or ""),
             )
             for row in page.artifacts
         ),
@@ -113,7 +114,7 @@ def _whole(found: ArtifactView) -> RenderableType:
             ("artifact", f"{found.artifact_id} {found.version}"),
             ("digest", found.digest),
             ("saved", when(found.created_at)),
-            ("for", found.description),
+            ("for", block(found.description) if found.description else None),
             ("calls", ", ".join(found.required_capabilities) or None),
             ("plan", as_text(found.plan, limit=100_000)),
         )

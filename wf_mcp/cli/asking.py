@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import typer
-from rich.prompt import Prompt
 
 from wf_core.errors import AmbiguousInterrupt, PersonRequired, RunNotInterrupted, StaleInterrupt
 from wf_core.jsonvalue import JsonValue
 from wf_mcp.cli.documents import parse
 from wf_mcp.cli.output import console
+from wf_mcp.cli.visible import visible
 from wf_mcp.operations.models import InterruptView, RunSummary
 
 
@@ -46,11 +46,19 @@ def answer(question: InterruptView) -> Reply:
         PersonRequired: nobody is there, or whoever is does not want to answer.
     """
     try:
-        outcome = Prompt.ask("your answer", console=console(stderr=True), choices=question.outcomes)
+        outcome = _choose_outcome(question.outcomes)
         schema = question.outcome_schemas.get(outcome, question.resume_schema)
         return Reply(outcome, _fill_in(schema), question.id)
     except (EOFError, typer.Abort) as error:
         raise PersonRequired("Nobody answered.", hint="The run waits; answer it whenever you like.") from error
+
+
+def _choose_outcome(outcomes: list[str]) -> str:
+    """Ask until one of the outcomes is typed, as it is shown."""
+    shown = {visible(outcome).strip(): outcome for outcome in outcomes}
+    while (given := typer.prompt(f"your answer [{'/'.join(shown)}]", err=True).strip()) not in shown:
+        console(stderr=True).print("Type one of these words.")
+    return shown[given]
 
 
 def _fill_in(schema: dict[str, Any] | bool) -> JsonValue:
@@ -72,6 +80,6 @@ def _fill_in(schema: dict[str, Any] | bool) -> JsonValue:
 
 
 def _label(name: str, field: dict[str, Any], *, required: bool) -> str:
-    notes = [field["description"]] if "description" in field else []
+    notes = [str(field["description"])] if "description" in field else []
     notes += [] if required else ["optional"]
-    return f"{name} ({', '.join(notes)})" if notes else name
+    return visible(f"{name} ({', '.join(notes)})" if notes else name)

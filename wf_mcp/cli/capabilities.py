@@ -9,6 +9,7 @@ from wf_mcp.app import App
 from wf_mcp.cli.documents import read_object
 from wf_mcp.cli.operate import operate, ticker
 from wf_mcp.cli.output import AsJson, Cursor, Limit, as_text, diagnostic, facts, show, table
+from wf_mcp.cli.screen import block
 from wf_mcp.operations import sources as operations
 from wf_mcp.operations.models import CallAnswer, CapabilityList, CapabilityView, HintsView
 
@@ -80,7 +81,7 @@ def _contract(found: CapabilityView) -> RenderableType:
     return facts(
         (
             ("capability", found.name),
-            ("does", found.description or found.title),
+            ("does", block(found.description or found.title or "")),
             ("effects", _effects(found.hints)),
             ("outcomes", ", ".join(found.outcomes)),
             ("input", as_text(found.input_schema)),

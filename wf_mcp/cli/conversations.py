@@ -1,6 +1,5 @@
 """Sessions as people want to see them: a summary, a conversation, what waits."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
@@ -14,7 +13,9 @@ from wf_core.calls.results import as_text as as_words
 from wf_core.calls.results import read_result
 from wf_core.jsonvalue import JsonValue
 from wf_mcp.cli import pictures
-from wf_mcp.cli.output import as_text, diagnostic, facts, status, table, when
+from wf_mcp.cli.output import LONGEST_NAME, as_text, diagnostic, facts, hint, status, table, when
+from wf_mcp.cli.screen import INDENT, block, line, stacked
+from wf_mcp.cli.visible import exact_json
 from wf_mcp.execution.calls.isolated import NO_RUNNER
 from wf_mcp.operations.models import PendingCall, PendingList, RunSummary
 from wf_mcp.operations.session_models import SessionDetail, SessionErrorView, SessionList, SessionSummary, TurnView
@@ -27,7 +28,7 @@ def summary(told: SessionSummary) -> RenderableType:
     parts: list[RenderableType] = [
         facts(
             (
-                ("session", told.session_id or Text("none was created", style="dim")),
+                ("session", told.session_id or line("none was created", style="dim")),
                 ("status", status(told.status)),
                 ("agent", told.agent),
                 ("turns", str(told.turns) if told.session_id else None),
@@ -39,7 +40,7 @@ def summary(told: SessionSummary) -> RenderableType:
     parts += _faults(told)
     parts += [call(waiting) for waiting in told.pending_calls]
     if told.status in {"waiting", "ready"}:
-        parts.append(Text.assemble(("go on: ", "dim"), f"wf session resume {told.session_id}"))
+        parts.append(line(("go on: ", "dim"), f"wf session resume {told.session_id}"))
     return Group(*parts)
 
 
@@ -50,7 +51,7 @@ def advanced(told: SessionSummary, turns: Sequence[TurnView]) -> RenderableType:
     parts += _faults(told)
     here = [one for one in told.pending_calls if one.call_id in shown]
     ways = {line.replace(one.token, "TOKEN"): None for one in here for line in answers(one)}
-    parts += [Text.assemble(status(told.status), *_next(told)), *(Text(f"  {way}", style="cyan") for way in ways)]
+    parts += [line(status(told.status), *_next(told)), *(line(f"  {way}", style="cyan") for way in ways)]
     return Group(*parts)
 
 
@@ -66,16 +67,16 @@ def done(turn: TurnView, waiting: Mapping[str, PendingCall]) -> RenderableType:
     """Show what happened in one turn: what was said, what the model asks for or is given, what became of its calls."""
     lines: list[RenderableType] = []
     if turn.text:
-        lines += [Text(f"the {turn.by} says"), Padding(as_text(turn.text), (0, 0, 0, 2), expand=False)]
+        lines += [line(f"the {turn.by} says"), Padding(as_text(turn.text), (0, 0, 0, 2), expand=False)]
     if turn.by == "model" and turn.calls:
         asked = (("→", "cyan", _name(one), _short(one["arguments"])) for one in turn.calls)
-        lines += [Text("the model asks for"), _signed(asked)]
+        lines += [line("the model asks for"), _signed(asked)]
     elif any(one["state"] != "ready" for one in turn.calls):
-        lines += [Text("its calls"), _signed(_became(one, waiting.get(one["call_id"])) for one in turn.calls)]
+        lines += [line("its calls"), _signed(_became(one, waiting.get(one["call_id"])) for one in turn.calls)]
     if turn.results:
-        lines += [Text("the model is given"), _signed(map(_given, turn.results))]
+        lines += [line("the model is given"), _signed(map(_given, turn.results))]
     if turn.notices:
-        lines += [Text("and learns of earlier calls"), _signed(map(_given, turn.notices))]
+        lines += [line("and learns of earlier calls"), _signed(map(_given, turn.notices))]
     return Group(*lines)
 
 
@@ -86,7 +87,7 @@ def detail(told: SessionDetail) -> RenderableType:
 
 def answer(text: str) -> RenderableType:
     """Show what the model answered at last."""
-    return Panel(Text(text), expand=False, title="the model answers", title_align="left", border_style="green")
+    return Panel(block(text), expand=False, title="the model answers", title_align="left", border_style="green")
 
 
 def turn(said: TurnView) -> RenderableType:
@@ -94,11 +95,11 @@ def turn(said: TurnView) -> RenderableType:
     lines: list[RenderableType] = [] if said.text in (None, "") else [as_text(said.text)]
     for asked in said.calls:
         state = f" ({asked['state']})" if "state" in asked else ""
-        lines.append(Text.assemble(("→ ", "cyan"), f"{asked['name']}{state} ", (_short(asked["arguments"]), "dim")))
+        lines.append(line(("→ ", "cyan"), f"{asked['name']}{state} ", (_short(asked["arguments"]), "dim")))
     lines += [_result("← ", given) for given in said.results]
     lines += [_result("! ", given) for given in said.notices]
     style = "green" if said.by == "model" else "blue"
-    return Panel(Group(*lines), title=said.by, title_align="left", border_style=style, subtitle=said.id)
+    return Panel(Group(*lines), title=line(said.by), title_align="left", border_style=style, subtitle=line(said.id))
 
 
 def call(waiting: PendingCall) -> RenderableType:
@@ -112,10 +113,10 @@ def call(waiting: PendingCall) -> RenderableType:
                 ("call", waiting.call_id),
                 ("since", when(waiting.since)),
                 ("until", waiting.expires_at),
-                ("answer it", Text("\n".join(answers(waiting)), style="cyan")),
+                ("answer it", stacked(*(line(way, style="cyan") for way in answers(waiting)))),
             )
         ),
-        title=Text.assemble((f" {waiting.name} ", "bold"), f"{waiting.capability} "),
+        title=line((f" {waiting.name} ", "bold"), f"{waiting.capability} "),
         title_align="left",
         border_style="red" if waiting.state == "in_doubt" else "yellow",
         expand=False,
@@ -131,11 +132,11 @@ def awaited(waiting: PendingCall) -> Text:
         "callee": "what it started",
     }.get("in_doubt" if waiting.state == "in_doubt" else waiting.awaits or "", "its result from outside")
     if waiting.state == "in_doubt":
-        return Text(what, style="red")
+        return line(what, style="red")
     if waiting.awaits == "isolated" and waiting.reason == NO_RUNNER:
-        return Text("a runner: neither its agent nor its policy says where it can run", style="yellow")
+        return line("a runner: neither its agent nor its policy says where it can run", style="yellow")
     reason = f" ({waiting.reason})" if waiting.reason and waiting.reason != waiting.awaits else ""
-    return Text(what + reason, style="yellow")
+    return line(what + reason, style="yellow")
 
 
 def answers(waiting: PendingCall) -> list[str]:
@@ -200,27 +201,27 @@ def answered(told: RunSummary | SessionSummary) -> RenderableType:
     left = len(told.pending_calls)
     more = f"; {left} more to come" if left else ""
     return Group(
-        Text.assemble("Delivered to ", (str(told.session_id), "bold"), more, "."),
-        *([Text.assemble(("go on: ", "dim"), f"wf session resume {told.session_id}")] if not left else []),
+        line("Delivered to ", (str(told.session_id), "bold"), more, "."),
+        *([line(("go on: ", "dim"), f"wf session resume {told.session_id}")] if not left else []),
     )
 
 
 def _faults(told: SessionSummary) -> list[RenderableType]:
     """Say why there is no answer, what keeps the session from going on, and what the model will be told then."""
-    queued = [Text.assemble(("the user says next: ", "dim"), as_text(words)) for words in told.queued_prompts]
+    queued = [line(("the user says next: ", "dim"), block(words, indent=INDENT)) for words in told.queued_prompts]
     return [*([] if told.error is None else [_error(told.error)]), *map(diagnostic, told.diagnostics), *queued]
 
 
 def _error(found: SessionErrorView) -> Text:
-    text = Text.assemble((found.code, "red"), f": {found.message}")
-    return text.append(f"\n  {found.hint}", style="dim") if found.hint else text
+    said = line((found.code, "red"), ": ", block(found.message, indent=INDENT))
+    return stacked(said, hint(found.hint)) if found.hint else said
 
 
 def _next(told: SessionSummary) -> tuple[Text | str, ...]:
     match told.status:
         case "ready" | "waiting":
             one_step = f"wf session step {told.session_id} takes one step, " if told.status == "ready" else ""
-            return (Text(f"  {one_step}wf session resume {told.session_id} goes on", style="dim"),)
+            return (line(f"  {one_step}wf session resume {told.session_id} goes on", style="dim"),)
         case _:
             return ()
 
@@ -229,10 +230,11 @@ def _signed(rows: Iterable[tuple[str, str, str, RenderableType]]) -> RenderableT
     """Lay out calls under each other: a sign, a name, and what there is to say."""
     made = Table.grid(padding=(0, 2))
     made.add_column(no_wrap=True)
-    made.add_column(no_wrap=True)
+    made.add_column(max_width=LONGEST_NAME, overflow="fold")
     made.add_column(overflow="fold")
     for sign, style, name, said in rows:
-        made.add_row(Text(f"  {sign}", style=style), name, Text(said, style="dim") if isinstance(said, str) else said)
+        words = line(said, style="dim") if isinstance(said, str) else said
+        made.add_row(line(f"  {sign}", style=style), line(name), words)
     return made
 
 
@@ -243,7 +245,7 @@ def _became(tracked: dict[str, Any], waiting: PendingCall | None) -> tuple[str, 
         return _given(tracked)
     if waiting is not None:
         sign, style = ("?", "bold red") if waiting.state == "in_doubt" else ("…", "yellow")
-        said = Text.assemble(awaited(waiting), (f"\n{waiting.token}", "cyan"))
+        said = stacked(awaited(waiting), line(waiting.token, style="cyan"))
         return sign, style, name, said
     words = {"deferred": "answered; taken when the session goes on", "expired": "nobody answered it in time"}
     return ("✗" if state == "expired" else "·"), "dim", name, words.get(state, state)
@@ -269,16 +271,16 @@ def _disposition(waiting: PendingCall) -> str:
         return "in doubt"
     said = waiting.disposition or {"tag": waiting.state}
     if said["tag"] == "decorate":
-        return json.dumps(said, ensure_ascii=False)
+        return exact_json(said, indent=None)
     return f"{said['tag']}: {waiting.reason}" if waiting.reason else str(said["tag"])
 
 
 def _result(sign: str, given: dict[str, Any]) -> Text:
     result: dict[str, Any] = given["result"]
     style = "yellow" if given.get("held") else "red" if result.get("error") else "green"
-    return Text.assemble((sign, style), f"{given['name']} ", (_words(result), "dim"))
+    return line((sign, style), f"{given['name']} ", (_words(result), "dim"))
 
 
 def _short(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = value if isinstance(value, str) else exact_json(value, indent=None)
     return text if len(text) <= LONGEST_LINE else f"{text[:LONGEST_LINE]} …"

@@ -4,12 +4,12 @@ from typing import Annotated, Any, cast
 
 import typer
 from rich.console import Group, RenderableType
-from rich.text import Text
 
 from wf_mcp.app import App
 from wf_mcp.cli.documents import read_json
 from wf_mcp.cli.operate import guard, operate, ticker
 from wf_mcp.cli.output import AsJson, Cursor, Limit, diagnostic, facts, show, table, when
+from wf_mcp.cli.screen import line
 from wf_mcp.errors import InvalidArgument
 from wf_mcp.operations import deployments as operations
 from wf_mcp.operations.models import DeletedDeployment, DeploymentList, DeploymentView, Durability
@@ -137,7 +137,7 @@ def _whole(found: DeploymentView) -> RenderableType:
                 ("bindings", ", ".join(f"{name}={source}" for name, source in found.bindings.items()) or None),
                 ("calls", "by its call policy" if found.call_policy is not None else None),
                 ("stored", "after each step" if found.durability == "steps" else "at each stop"),
-                ("runnable", Text("yes", style="green") if found.runnable else Text("no", style="red")),
+                ("runnable", line("yes", style="green") if found.runnable else line("no", style="red")),
                 ("run it", f"wf runs start {found.deployment_id} --input JSON" if found.runnable else None),
             )
         ),

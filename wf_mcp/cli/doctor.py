@@ -13,13 +13,14 @@ import typer
 from pydantic import BaseModel
 from rich.console import RenderableType
 from rich.table import Table
-from rich.text import Text
 
 from wf_core.errors import WfError
 from wf_mcp.app import App
+from wf_mcp.cli.commands import as_commands
 from wf_mcp.cli.operate import Ticker, guard, ticker
 from wf_mcp.cli.output import AsJson, show
 from wf_mcp.cli.place import Place
+from wf_mcp.cli.screen import block, line, stacked
 from wf_mcp.config.place import default_home
 from wf_mcp.errors import ExitStatus
 from wf_mcp.operations import artifacts, deployments, refusals, runs, sources, store
@@ -187,11 +188,15 @@ async def _refused(wf: App) -> list[Check]:
 
 
 def _noted(name: str, found: Diagnostic) -> Check:
-    return Check(name=name, status=found.severity, message=f"{found.message} ({found.code})", hint=found.hint)
+    return Check(name=name, status=found.severity, message=f"{found.message} ({found.code})", hint=_typed(found.hint))
 
 
 def _trouble(name: str, error: WfError) -> Check:
-    return Check(name=name, status="error", message=f"{error.message} ({error.code})", hint=error.hint)
+    return Check(name=name, status="error", message=f"{error.message} ({error.code})", hint=_typed(error.hint))
+
+
+def _typed(hint: str | None) -> str | None:
+    return None if hint is None else as_commands(hint)
 
 
 def _render(found: Examination) -> RenderableType:
@@ -201,8 +206,6 @@ def _render(found: Examination) -> RenderableType:
     rows.add_column(overflow="fold")
     for check in found.checks:
         sign, style = _SIGNS[check.status]
-        text = Text(check.message)
-        rows.add_row(
-            Text(sign, style=style), check.name, text.append(f"\n{check.hint}", style="dim") if check.hint else text
-        )
+        said = [block(check.message), *([block(check.hint, style="dim")] if check.hint else [])]
+        rows.add_row(line(sign, style=style), line(check.name), stacked(*said))
     return rows

@@ -8,8 +8,9 @@ from rich.text import Text
 
 from wf_core.plan import WorkflowPlan
 from wf_mcp.cli.bodies import Key, SavedPlans, along
-from wf_mcp.cli.drawing import draw
+from wf_mcp.cli.drawing import Line, draw
 from wf_mcp.cli.output import console
+from wf_mcp.cli.screen import line, stacked
 from wf_mcp.operations.models import RunSummary, TraceEntry
 
 Mark = Literal["done", "waiting", "failed"]
@@ -55,20 +56,8 @@ def drawing(
 ) -> RenderableType:
     """Draw a plan; with marks, say of each step what became of it."""
     lines = draw(plan, saved)
-    width = max((len(line.indent) + len(line.step[-1]) for line in lines if line.step), default=0)
-    picture = Text()
-    for line in lines:
-        picture.append(f"{line.indent}", style="dim")
-        if line.step is None:
-            picture.append(f"{line.text}\n", style="dim")
-            continue
-        step_id = line.step[-1]
-        sign, style = MARKS[(marked or {}).get(line.step)]
-        picture.append(f"{sign} " if marked is not None else "", style=style)
-        picture.append(step_id, style=style or "bold")
-        picture.append(" " * (width - len(line.indent) - len(step_id) + 2) + f"{line.text}\n", style="cyan")
-    picture.rstrip()
-    return picture
+    width = max((len(one.indent) + len(one.step[-1]) for one in lines if one.step), default=0)
+    return stacked(*(_drawn(one, width, marked) for one in lines))
 
 
 def print_drawing(
@@ -76,3 +65,15 @@ def print_drawing(
 ) -> None:
     """Print a drawing; its lines are never folded."""
     console().print(drawing(plan, marked, saved), no_wrap=True, overflow="ellipsis")
+
+
+def _drawn(one: Line, width: int, marked: Mapping[Key, Mark] | None) -> Text:
+    """Show one line; what is said of the steps stands below each other, behind `width`."""
+    indent = (one.indent, "dim")
+    if one.step is None:
+        return line(indent, (one.text, "dim"))
+    step_id = one.step[-1]
+    sign, style = MARKS[(marked or {}).get(one.step)]
+    space = " " * (width - len(one.indent) - len(step_id) + 2)
+    signed = f"{sign} " if marked is not None else ""
+    return line(indent, (signed, style), (step_id, style or "bold"), space, (one.text, "cyan"))

@@ -10,6 +10,7 @@ from rich.text import Text
 from wf_mcp.cli import samples
 from wf_mcp.cli.operate import guard
 from wf_mcp.cli.output import console, facts
+from wf_mcp.cli.screen import line
 
 app = typer.Typer(add_completion=False)
 
@@ -38,7 +39,14 @@ def init(folder: Annotated[Path, typer.Argument(help="Where to write it.")] = Pa
     console().print(
         Group(
             facts((name, EXPLANATIONS.get(name, "")) for name in sorted(names)),
-            Text("\nnow:", style="bold"),
-            *(Text(f"  {step}", style="cyan", no_wrap=True) for step in steps),
+            line(),
+            line("now:", style="bold"),
+            *(_to_be_typed(step) for step in steps),
         )
     )
+
+
+def _to_be_typed(command: str) -> Text:
+    made = line(f"  {command}", style="cyan")
+    made.no_wrap = True
+    return made

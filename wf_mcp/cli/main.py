@@ -1,9 +1,11 @@
 """`wf`: its nouns, and what holds for all of them. Each noun is one module, imported when it is used."""
 
+import logging
 import os
 import sys
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from functools import cached_property, partial
 from importlib import import_module
 from importlib.metadata import version
 from io import TextIOWrapper
@@ -14,6 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from wf_mcp.cli.visible import visible
 from wf_mcp.errors import ExitStatus
 
 NOUNS = {
@@ -64,6 +67,14 @@ class Wf(TyperGroup):
         for name, text in NOUNS.items():
             self.add_command(Noun(name, help=text), name)
 
+    def make_context(self, *args: Any, **options: Any) -> Any:
+        with _legible_refusals():
+            return super().make_context(*args, **options)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _legible_refusals():
+            return super().invoke(ctx)
+
 
 app = typer.Typer(name="wf", cls=Wf, no_args_is_help=True, pretty_exceptions_enable=False)
 
@@ -87,6 +98,24 @@ def main() -> None:
         sys.exit(ExitStatus.FAULT)
 
 
+@contextmanager
+def _legible_refusals() -> Generator[None]:
+    """Make visible what is wrong with the words of a command: typer repeats them."""
+    try:
+        yield
+    except Exception as error:
+        if hasattr(error, "format_message"):  # typer has no public name for the kind
+            error.message = visible(str(getattr(error, "message", "")))  # type: ignore[attr-defined]
+        raise
+
+
+class Legible(logging.Formatter):
+    """What is logged and what a traceback repeats, with nothing in it that a terminal obeys."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record), lines=True)
+
+
 def _print_version(wanted: bool) -> None:
     if wanted:
         typer.echo(version("wf-mcp"))
@@ -108,8 +137,14 @@ def options(
     ] = False,
 ) -> None:
     """Durable workflows: look after what the MCP server runs."""
+    from wf_mcp.cli.operate import guard  # noqa: PLC0415 - see below
+    from wf_mcp.cli.paths import check  # noqa: PLC0415 - see below
     from wf_mcp.cli.place import Place  # noqa: PLC0415 - loads what help can do without
     from wf_mcp.config.streams import redact_streams  # noqa: PLC0415 - see above
 
+    if logging.lastResort is not None:  # what prints where nobody configures logging
+        logging.lastResort.setFormatter(Legible())
+    for path in filter(None, (home, config)):
+        guard(partial(check, path))
     context.obj = place = Place(home=home, config=config)
     redact_streams(place.redactor)

@@ -9,8 +9,12 @@ from typing import Annotated
 
 import typer
 
-from wf_mcp.cli.output import console
+from wf_mcp.cli.operate import guard
+from wf_mcp.cli.output import console, print_text
+from wf_mcp.cli.paths import named
 from wf_mcp.cli.place import Place
+from wf_mcp.cli.screen import line
+from wf_mcp.cli.visible import exact_json
 
 app = typer.Typer(add_completion=False)
 
@@ -43,8 +47,13 @@ def mcp_config(
 ) -> None:
     """Print the configuration for an MCP client; it runs the server over this home and this configuration."""
     place: Place = context.find_root().obj
-    typer.echo(client_config(client, place, cwd=Path.cwd()))
-    console(stderr=True).print(f"[dim]goes into {FILES[client]}[/]")
+    print_text(client_config(client, place, cwd=guard(_working_folder)))
+    console(stderr=True).print(line(f"goes into {FILES[client]}", style="dim"))
+
+
+def _working_folder() -> Path:
+    with named("The folder that this was started in", hint="Change into one that is there."):
+        return Path.cwd()
 
 
 def client_config(client: Client, place: Place, *, cwd: Path) -> str:
@@ -62,7 +71,7 @@ def client_config(client: Client, place: Place, *, cwd: Path) -> str:
         )
     entry = {"command": command, "args": arguments}
     key, entry = ("servers", {"type": "stdio", **entry}) if client is Client.VSCODE else ("mcpServers", entry)
-    return f'{{"{key}": {{\n  "{NAME}": {json.dumps(entry, ensure_ascii=False)}\n}}}}'
+    return f'{{"{key}": {{\n  "{NAME}": {exact_json(entry, indent=None)}\n}}}}'
 
 
 def server_command(place: Place, *, cwd: Path) -> list[str]:

@@ -17,6 +17,7 @@ from wf_core.plan.steps import (
     SubgraphStep,
 )
 from wf_mcp.cli.bodies import Body, Key, bodies, exits, whole
+from wf_mcp.cli.visible import visible
 from wf_mcp.cli.wording import describe
 
 
@@ -33,7 +34,7 @@ def mermaid(plan: WorkflowPlan) -> str:
             lines.append(one)
         else:
             waiting += reversed(list(chart.parts(one)))
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,4 +117,4 @@ def _shape(step: Step) -> tuple[str, str]:
 
 def _escape(text: str) -> str:
     """Write text so that Mermaid takes it as text, whatever it holds."""
-    return "".join(f"#{ord(char)};" if char in '"#<>&;`|{}[]()' else char for char in text)
+    return "".join(f"#{ord(char)};" if char in '"#<>&;`|{}[]()' else char for char in visible(text))

@@ -14,6 +14,7 @@ from wf_core.errors import WfError
 from wf_mcp.app import App
 from wf_mcp.cli.output import console, show_error
 from wf_mcp.cli.place import Place
+from wf_mcp.cli.screen import line
 from wf_mcp.config import Redactor
 from wf_mcp.errors import describe, meaning
 
@@ -64,7 +65,7 @@ class Ticker:
 
     async def __call__(self, steps_executed: int, message: str) -> None:
         if self._status is not None:
-            self._status.update(f"step {steps_executed}  [dim]{message}[/]")
+            self._status.update(line(f"step {steps_executed}  ", (message, "dim")))
 
 
 @asynccontextmanager
@@ -74,7 +75,7 @@ async def ticker(text: str) -> AsyncGenerator[Ticker]:
     if not (err.is_terminal and sys.stdout.isatty()):
         yield Ticker(None)
         return
-    with err.status(text) as status:
+    with err.status(line(text)) as status:
         yield Ticker(status)
 
 

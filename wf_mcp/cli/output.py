@@ -1,6 +1,5 @@
 """How things are shown: tables and colour for people, the structured answer for programs, errors on stderr."""
 
-import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
@@ -9,12 +8,14 @@ from typing import Annotated, Any, TypeVar
 import typer
 from pydantic import BaseModel
 from rich import box
-from rich.console import Console, RenderableType
-from rich.markup import escape
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from wf_core.times import parse_iso
+from wf_mcp.cli.commands import as_commands
+from wf_mcp.cli.screen import INDENT, Screen, block, line, stacked
+from wf_mcp.cli.visible import exact_json, visible
 from wf_mcp.errors import describe
 from wf_mcp.operations.models import Diagnostic
 
@@ -24,6 +25,9 @@ Limit = Annotated[int, typer.Option(help="How many, at most 100.")]
 
 WIDTH_OF_A_PIPE = 160
 """Columns where there is no terminal to ask: wide enough that no id is cut."""
+
+LONGEST_NAME = 40
+"""Columns of a name beside its value. Names are of others, too, and must leave room for what is said of them."""
 
 ONE_LINE = 80
 """Characters of JSON that are shown without line breaks."""
@@ -47,10 +51,10 @@ STYLES = {
 T = TypeVar("T", bound=BaseModel)
 
 
-def console(*, stderr: bool = False) -> Console:
+def console(*, stderr: bool = False) -> Screen:
     """Give stdout, or stderr, as a place to show things on."""
-    made = Console(stderr=stderr, highlight=False)
-    return made if made.is_terminal else Console(stderr=stderr, highlight=False, width=WIDTH_OF_A_PIPE)
+    made = Screen(stderr=stderr)
+    return made if made.is_terminal else Screen(stderr=stderr, width=WIDTH_OF_A_PIPE)
 
 
 def show(answer: T, render: Callable[[T], RenderableType], *, as_json: bool) -> None:
@@ -64,63 +68,74 @@ def show(answer: T, render: Callable[[T], RenderableType], *, as_json: bool) -> 
 def print_json(value: Any) -> None:
     """Print JSON, indented, on stdout; with escapes where stdout cannot hold every character."""
     takes_all = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("_", "-").startswith("utf")
-    typer.echo(json.dumps(value, ensure_ascii=not takes_all, indent=2))
+    typer.echo(exact_json(value, ascii_only=not takes_all))
+
+
+def print_text(text: str) -> None:
+    """Print text alone on stdout, for people and programs to take as it is: never folded."""
+    typer.echo(visible(text, lines=True))
 
 
 def show_error(error: Exception, *, as_json: bool) -> None:
     """Say on stderr what went wrong and what to do; to a program also as the structured result of the tool."""
     shown = describe(error)
-    err = console(stderr=True)
-    err.print(f"[bold red]error[/] [red]{escape(shown['code'])}[/]: {escape(shown['message'])}", soft_wrap=True)
+    said: list[Text] = [
+        line(("error", "bold red"), " ", (shown["code"], "red"), ": ", block(shown["message"], indent=INDENT))
+    ]
     if shown["hint"]:
-        err.print(f"[dim]{escape(shown['hint'])}[/]", soft_wrap=True)
-    for issue in shown["details"].get("issues", []):
-        if "severity" not in issue:
-            continue  # of a policy: the message names each
-        err.print(diagnostic(Diagnostic.model_validate(issue)), soft_wrap=True)
+        said.append(block(as_commands(shown["hint"]), style="dim", indent=INDENT))
+    # Those of a policy have no severity: the message names each.
+    issues = [issue for issue in shown["details"].get("issues", []) if "severity" in issue]
+    said += [diagnostic(Diagnostic.model_validate(issue)) for issue in issues]
+    console(stderr=True).print(stacked(*said), soft_wrap=True)
     if as_json:
         print_json({"error": shown})
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[RenderableType]], *, empty: str) -> RenderableType:
+def table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]], *, empty: str) -> RenderableType:
     """Lay out rows under columns, the first of which is never cut; or say that there are none."""
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
     for number, column in enumerate(columns):
         made.add_column(column, no_wrap=number == 0, overflow="fold")
     for row in rows:
-        made.add_row(*row)
-    return made if made.row_count else Text(empty, style="dim")
+        made.add_row(*map(line, row))
+    return made if made.row_count else line(empty, style="dim")
 
 
 def facts(pairs: Iterable[tuple[str, RenderableType | None]]) -> RenderableType:
     """Lay out names and values; a value of None is left out."""
     made = Table.grid(padding=(0, 2))
-    made.add_column(style="dim", no_wrap=True)
+    made.add_column(style="dim", max_width=LONGEST_NAME, overflow="fold")
     made.add_column(overflow="fold")
     for name, value in pairs:
         if value is not None:
-            made.add_row(name, value)
+            made.add_row(line(name), line(value) if isinstance(value, str) else value)
     return made
 
 
 def status(word: str) -> Text:
     """Colour a status or a severity."""
-    return Text(word, style=STYLES.get(word, ""))
+    return line(word, style=STYLES.get(word, ""))
 
 
 def diagnostic(found: Diagnostic) -> Text:
     """Tell a diagnostic in one or two lines."""
     place = f" at {found.path}" if found.path else ""
-    text = Text.assemble(status(found.severity), f" {found.code}{place}: {found.message}")
-    return text.append(f"\n  {found.hint}", style="dim") if found.hint else text
+    said = line(status(found.severity), f" {found.code}{place}: ", block(found.message, indent=INDENT))
+    return stacked(said, hint(found.hint)) if found.hint else said
+
+
+def hint(text: str) -> Text:
+    """Say below something else what to do about it."""
+    return line(INDENT, block(as_commands(text), style="dim", indent=INDENT))
 
 
 def as_text(value: Any, *, limit: int = 2000) -> Text:
     """Show a JSON value: text as it is, anything else as JSON, on one line when it is short; cut when it is long."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = value if isinstance(value, str) else exact_json(value, indent=None)
     if not isinstance(value, str) and len(text) > ONE_LINE:
-        text = json.dumps(value, ensure_ascii=False, indent=2)
-    return Text(text if len(text) <= limit else text[:limit] + " …")
+        text = exact_json(value)
+    return block(text if len(text) <= limit else text[:limit] + " …")
 
 
 def when(moment: str | None) -> str:

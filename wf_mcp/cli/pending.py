@@ -7,8 +7,10 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from wf_mcp.cli import conversations
+from wf_mcp.cli.commands import as_commands
 from wf_mcp.cli.operate import operate
 from wf_mcp.cli.output import AsJson, Cursor, Limit, show, table, when
+from wf_mcp.cli.screen import line
 from wf_mcp.operations import pending as operations
 from wf_mcp.operations.caller import LOCAL_PERSON
 from wf_mcp.operations.models import PendingItem, PendingList
@@ -54,8 +56,8 @@ def _rows(page: PendingList) -> RenderableType:
 
 def _what(item: PendingItem) -> Text:
     if item.interrupt is not None:
-        return Text(f"{item.interrupt.id}: {item.interrupt.step_id} asks {item.interrupt.kind}")
+        return line(f"{item.interrupt.id}: {item.interrupt.step_id} asks {item.interrupt.kind}")
     if item.call is not None:
         called = f"{item.call.step_id} called " if item.call.step_id else ""
-        return Text.assemble(f"{item.call.token}: {called}{item.call.capability}, ", conversations.awaited(item.call))
-    return Text(item.next_action)
+        return line(f"{item.call.token}: {called}{item.call.capability}, ", conversations.awaited(item.call))
+    return line(as_commands(item.next_action))

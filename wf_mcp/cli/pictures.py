@@ -9,6 +9,7 @@ from rich.text import Text
 
 from wf_mcp.cli.graphs import MARKS
 from wf_mcp.cli.output import as_text, diagnostic, facts, status, table, when
+from wf_mcp.cli.screen import INDENT, block, line
 from wf_mcp.operations.models import InterruptView, PendingCall, RunSummary, TraceEntry, TracePage
 
 
@@ -17,7 +18,7 @@ def summary(run: RunSummary) -> RenderableType:
     parts: list[RenderableType] = [
         facts(
             (
-                ("run", run.run_id or Text("none was created", style="dim")),
+                ("run", run.run_id or line("none was created", style="dim")),
                 ("status", status(run.status)),
                 ("deployment", f"{run.deployment_id} → {run.artifact_id} {run.artifact_version}"),
                 ("outcome", run.outcome),
@@ -31,15 +32,18 @@ def summary(run: RunSummary) -> RenderableType:
         where = f" in {'/'.join(run.error.path)}" if run.error.path else ""
         effects = "nothing was changed" if run.error.side_effects == "none" else "what it changed is unknown"
         parts.append(
-            Text.assemble(
-                ("failed", "bold red"), f"{where}: {run.error.message} ", (f"({run.error.code}; {effects})", "dim")
+            line(
+                ("failed", "bold red"),
+                f"{where}: ",
+                block(run.error.message, indent=INDENT),
+                (f" ({run.error.code}; {effects})", "dim"),
             )
         )
     parts += [diagnostic(found) for found in run.diagnostics]
     parts += [question(asked) for asked in run.interrupts]
     parts += [call(waiting) for waiting in run.pending_calls]
     if run.interrupts and run.resume_readiness == "ready":
-        parts.append(Text.assemble(("answer it: ", "dim"), f"wf runs resume {run.run_id}"))
+        parts.append(line(("answer it: ", "dim"), f"wf runs resume {run.run_id}"))
     return Group(*parts)
 
 
@@ -48,14 +52,14 @@ def question(asked: InterruptView) -> RenderableType:
     shown = [(name, as_text(value)) for name, value in _fields(asked.payload)]
     body = facts([*shown, ("answers", ", ".join(asked.outcomes))])
     who = ", only a person answers" if asked.answered_by == "person" else ""
-    title = Text.assemble((f" {asked.step_id} ", "bold"), (f"asks: {asked.kind}{who} ", ""))
+    title = line((f" {asked.step_id} ", "bold"), f"asks: {asked.kind}{who} ")
     return Panel(
         body,
         title=title,
         title_align="left",
         border_style="yellow",
         expand=False,
-        subtitle=f" {asked.id} ",
+        subtitle=line(f" {asked.id} "),
         subtitle_align="right",
     )
 
@@ -65,20 +69,21 @@ def call(waiting: PendingCall) -> RenderableType:
     fields = [(name, as_text(value)) for name, value in _fields(waiting.arguments)]
     doubtful = waiting.state == "in_doubt"
     body = Group(
-        Text(waiting.reason or "", style="dim"),
+        line(waiting.reason or "", style="dim"),
         facts(
             (
                 ("capability", waiting.capability),
                 ("step", "/".join(waiting.path)),
                 ("began" if doubtful else "waits since", f"{waiting.since} ({when(waiting.since)})"),
                 ("until", waiting.expires_at),
-                ("arguments", facts(fields) if fields else Text("none", style="dim")),
+                ("arguments", facts(fields) if fields else line("none", style="dim")),
             )
         ),
-        Text("\nFind out whether it was carried out, then say so:" if doubtful else "\nThen say so:"),
+        line(),
+        line("Find out whether it was carried out, then say so:" if doubtful else "Then say so:"),
         facts(_answers(waiting)),
     )
-    title = Text.assemble((f" {waiting.step_id} ", "bold"), f"called, and {_AWAITED[waiting.awaits or 'in_doubt']} ")
+    title = line((f" {waiting.step_id} ", "bold"), f"called, and {_AWAITED[waiting.awaits or 'in_doubt']} ")
     return Panel(body, title=title, title_align="left", border_style="red" if doubtful else "yellow", expand=False)
 
 
@@ -114,7 +119,7 @@ def trace(page: TracePage) -> RenderableType:
     entries = trace_table(page.entries)
     if page.next_start is None:
         return entries
-    return Group(entries, Text(f"more: --start {page.next_start} ({page.trace_count} entries in all)", style="dim"))
+    return Group(entries, line(f"more: --start {page.next_start} ({page.trace_count} entries in all)", style="dim"))
 
 
 def trace_table(entries: Sequence[TraceEntry]) -> RenderableType:
@@ -123,7 +128,7 @@ def trace_table(entries: Sequence[TraceEntry]) -> RenderableType:
         ("", "step", "type", "outcome", "wrote", "took"),
         (
             (
-                Text(str(entry.index), style="dim"),
+                line(str(entry.index), style="dim"),
                 "/".join(entry.path),
                 entry.step_type,
                 _outcome(entry),
@@ -140,7 +145,7 @@ def step(entry: TraceEntry) -> Text:
     """Show one trace entry as it happens, on one line."""
     sign, style = MARKS["waiting" if _asks(entry) else "failed" if entry.error else "done"]
     name = "/".join(entry.path)
-    return Text.assemble((f"{sign} ", style), f"{name:<16} ", _outcome(entry), (f"  {_took(entry)}", "dim"))
+    return line((f"{sign} ", style), f"{name:<16} ", _outcome(entry), (f"  {_took(entry)}", "dim"))
 
 
 def _fields(payload: Any) -> Iterable[tuple[str, Any]]:
@@ -165,7 +170,7 @@ _SPEAKERS = {"person": "a person", "outside": "from outside", "callee": "its cal
 def _outcome(entry: TraceEntry) -> Text:
     said = "" if entry.settled is None else f" ({_SPEAKERS[entry.settled.by]}: {entry.settled.kind})"
     if entry.error is not None:
-        return Text(entry.error["code"] + said, style="red")
+        return line(entry.error["code"] + said, style="red")
     if _asks(entry):
-        return Text("asks", style="yellow")
-    return Text((entry.outcome or "") + said + (f" → {entry.next_step_id}" if entry.next_step_id else ""))
+        return line("asks", style="yellow")
+    return line((entry.outcome or "") + said + (f" → {entry.next_step_id}" if entry.next_step_id else ""))

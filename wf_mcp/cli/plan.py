@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Group, RenderableType
-from rich.text import Text
 
 from wf_core.errors import InvalidPlan
 from wf_core.plan import WorkflowPlan
@@ -14,7 +13,8 @@ from wf_mcp.cli.documents import read_plan
 from wf_mcp.cli.graphs import print_drawing
 from wf_mcp.cli.mermaid import mermaid
 from wf_mcp.cli.operate import guard, operate
-from wf_mcp.cli.output import AsJson, diagnostic, print_json, show
+from wf_mcp.cli.output import AsJson, diagnostic, print_json, print_text, show
+from wf_mcp.cli.screen import line
 from wf_mcp.errors import ExitStatus
 from wf_mcp.operations import artifacts as operations
 from wf_mcp.operations.models import ValidationResult
@@ -48,7 +48,7 @@ def graph(
     """Draw a plan."""
     records = guard(lambda: _records(plan))
     if form is Format.MERMAID:
-        typer.echo(mermaid(records), nl=False)
+        print_text(mermaid(records))
     else:
         print_drawing(records)
 
@@ -72,5 +72,5 @@ def _records(plan: str) -> WorkflowPlan:
 
 
 def _verdict(result: ValidationResult) -> RenderableType:
-    verdict = Text("valid", style="bold green") if result.valid else Text("not valid", style="bold red")
+    verdict = line("valid", style="bold green") if result.valid else line("not valid", style="bold red")
     return Group(verdict, *(diagnostic(issue) for issue in result.issues))

@@ -7,12 +7,12 @@ from typing import Annotated, Final, TypeVar, get_args
 
 import typer
 from rich.console import Group, RenderableType
-from rich.text import Text
 
 from wf_core.state import FINAL
 from wf_mcp.app import App
 from wf_mcp.cli.operate import operate, ticker
 from wf_mcp.cli.output import AsJson, show, status, table, when
+from wf_mcp.cli.screen import line
 from wf_mcp.operations.caller import LOCAL_PERSON
 from wf_mcp.operations.models import RunStatus
 from wf_mcp.operations.pruning import PrunedRuns, prune_runs
@@ -50,7 +50,7 @@ DryRun: Final = typer.Option("--dry-run", help="Say what would be deleted, and d
 def with_count(rows: RenderableType, count: int, *, dry_run: bool) -> RenderableType:
     """Say below the rows how many they are, if there are any."""
     done = "would be deleted" if dry_run else "deleted"
-    return Group(rows, Text(f"{count} {done}", style="bold")) if count else rows
+    return Group(rows, line(f"{count} {done}", style="bold")) if count else rows
 
 
 def prune(

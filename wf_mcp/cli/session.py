@@ -21,7 +21,7 @@ from wf_mcp.cli import conversations, session_pruning
 from wf_mcp.cli.advancing import WAIT_SECONDS, Advanced, advance, end, watched
 from wf_mcp.cli.documents import read_file, read_stdin
 from wf_mcp.cli.operate import guard, operate
-from wf_mcp.cli.output import AsJson, Cursor, Limit, console, print_json, show
+from wf_mcp.cli.output import AsJson, Cursor, Limit, console, print_json, print_text, show
 from wf_mcp.operations import calls, pending
 from wf_mcp.operations import sessions as operations
 from wf_mcp.operations.caller import LOCAL_PERSON
@@ -63,7 +63,7 @@ def start(
 
     done = operate(context, action, as_json=as_json)
     if done.told.session_id is not None and not as_json:
-        typer.echo(done.told.session_id)
+        print_text(done.told.session_id)
     if step or as_json or done.told.session_id is None:
         end(done, as_json=as_json)
 
@@ -215,7 +215,7 @@ def fork(context: typer.Context, session_id: SessionId, as_json: AsJson = False)
     if as_json:
         print_json(told.model_dump(mode="json"))
     else:
-        typer.echo(told.session_id)
+        print_text(told.session_id or "")
 
 
 @app.command()

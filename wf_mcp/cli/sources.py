@@ -9,6 +9,7 @@ from rich.text import Text
 from wf_mcp.app import App
 from wf_mcp.cli.operate import operate, ticker
 from wf_mcp.cli.output import AsJson, diagnostic, facts, show, table
+from wf_mcp.cli.screen import line, stacked
 from wf_mcp.errors import ExitStatus
 from wf_mcp.operations import sources as operations
 from wf_mcp.operations.models import SourceCheck, SourceList, SourceRow
@@ -63,7 +64,7 @@ def _whole(source: SourceCheck) -> RenderableType:
                 ("source", source.name),
                 ("kind", source.kind),
                 ("state", _state(source)),
-                ("offers", "\n".join(source.capabilities) or None),
+                ("offers", stacked(*map(line, source.capabilities)) if source.capabilities else None),
             )
         ),
         *(diagnostic(one) for one in source.diagnostics),
@@ -72,4 +73,4 @@ def _whole(source: SourceCheck) -> RenderableType:
 
 def _state(source: SourceRow) -> Text:
     styles = {"ready": "green", "unavailable": "red", "disabled": "dim"}
-    return Text(source.status, style=styles.get(source.status, ""))
+    return line(source.status, style=styles.get(source.status, ""))

@@ -5,10 +5,11 @@ from typing import Annotated
 import anyio
 import typer
 from rich.console import Group, RenderableType
-from rich.text import Text
 
 from wf_mcp.cli.operate import guard, ticker
 from wf_mcp.cli.output import AsJson, diagnostic, facts, show
+from wf_mcp.cli.paths import named
+from wf_mcp.cli.screen import line
 from wf_mcp.errors import ExitStatus
 from wf_mcp.operations.copying import CopiedStore, copy_store
 
@@ -35,7 +36,8 @@ def copy(
 
     async def act() -> CopiedStore:
         async with ticker("copying") as progress:
-            return await copy_store(source, target, progress=progress)
+            with named("One of the addresses"):
+                return await copy_store(source, target, progress=progress)
 
     copied = guard(lambda: anyio.run(act), as_json=as_json)
     show(copied, _render, as_json=as_json)
@@ -55,4 +57,4 @@ def _render(copied: CopiedStore) -> RenderableType:
         )
     )
     left_out = [diagnostic(one) for one in copied.left_out]
-    return Group(counts, Text("Left out:", style="bold"), *left_out) if left_out else counts
+    return Group(counts, line("Left out:", style="bold"), *left_out) if left_out else counts

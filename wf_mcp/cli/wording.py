@@ -1,6 +1,5 @@
 """What a step of a plan does, in a few words."""
 
-import json
 from typing import assert_never
 
 from wf_core.plan.bindings import (
@@ -24,6 +23,7 @@ from wf_core.plan.steps import (
     Step,
     SubgraphStep,
 )
+from wf_mcp.cli.visible import exact_json
 
 _SYMBOLS = {"eq": "=", "ne": "≠", "gt": ">", "ge": "≥", "lt": "<", "le": "≤", "in": "in", "matches": "matches"}
 
@@ -82,9 +82,9 @@ def _value(expression: Expression) -> str:
         case PathExpression():
             return expression.path
         case ValueExpression():
-            return json.dumps(expression.value, ensure_ascii=False)
+            return exact_json(expression.value, indent=None)
         case TemplateExpression():
-            return json.dumps(expression.template, ensure_ascii=False)
+            return exact_json(expression.template, indent=None)
         case ObjectExpression():
             return "{…}"
         case ArrayExpression():

@@ -1,6 +1,7 @@
 """The program `wf` as a whole."""
 
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.wf_mcp.cli.terminal import Terminal
-from wf_mcp.cli.main import NOUNS
+from wf_mcp.cli.main import NOUNS, Legible
 
 
 def test_help_names_every_noun(terminal: Terminal) -> None:
@@ -36,6 +37,18 @@ def test_an_unknown_command_is_a_usage_error(terminal: Terminal) -> None:
 
 def test_the_version_is_that_of_the_distribution(terminal: Terminal) -> None:
     assert terminal.wf("--version").stdout.strip() == version("wf-mcp")
+
+
+def test_a_traceback_repeats_nothing_that_a_terminal_obeys() -> None:
+    try:
+        raise ValueError("\x1b[2J\u202e")
+    except ValueError:
+        record = logging.LogRecord("x", logging.ERROR, "", 0, "about \x9b", None, sys.exc_info())
+
+    said = Legible().format(record)
+
+    assert said.startswith("about \\x9b\nTraceback")
+    assert said.endswith("ValueError: \\x1b[2J\\u202e")
 
 
 def program(folder: Path, redirected: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:

@@ -12,13 +12,13 @@ import anyio
 from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
-from rich.text import Text
 
 from wf_core.errors import WfError
 from wf_mcp.app import App
 from wf_mcp.cli import conversations, samples
 from wf_mcp.cli.output import facts, status
 from wf_mcp.cli.place import Place
+from wf_mcp.cli.screen import block, line
 from wf_mcp.errors import ExitStatus
 from wf_mcp.operations import sessions
 from wf_mcp.operations.caller import LOCAL_PERSON
@@ -131,11 +131,11 @@ class SessionStory:
 
     def _delivered(self, told: dict[str, Any]) -> None:
         left = [call["name"] for call in told["pending_calls"]]
-        self._show(Text(f"taken; {', '.join(left)} still waits" if left else "taken; nothing waits any more"))
+        self._show(line(f"taken; {', '.join(left)} still waits" if left else "taken; nothing waits any more"))
 
     def _finish(self, first: str, second: str) -> None:
         log = (self._work / CARRIED_OUT).read_text(encoding="utf-8").splitlines()
-        made = Text("\n".join(log))
+        made = block("\n".join(log))
         self._out.print(facts((("carried out here", made), ("everything", str(self._work)))))
         self._say("\nlook at the sessions again\n")
         for session_id in (first, second):
@@ -163,7 +163,7 @@ class SessionStory:
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self._work
         ) as process:
             pid = (f"  process {process.pid}", "dim")
-            self._out.print(Text.assemble((f"{self._steps}. ", "bold cyan"), (title, "bold"), pid))
+            self._out.print(line((f"{self._steps}. ", "bold cyan"), (title, "bold"), pid))
             self._verbatim(f"   wf {shlex.join(arguments)}")
             said, complaint = process.communicate()
         if process.returncode not in {ExitStatus.DONE, ExitStatus.WAITING}:
@@ -175,14 +175,14 @@ class SessionStory:
 
     def _chapter(self, title: str) -> None:
         self._out.print()
-        self._out.print(Rule(Text(title, style="bold"), align="left", style="cyan"))
+        self._out.print(Rule(line(title, style="bold"), align="left", style="cyan"))
 
     def _say(self, text: str) -> None:
-        self._out.print(Padding(Text(text, style="dim"), (0, 0, 0, 3), expand=False))
+        self._out.print(Padding(block(text, style="dim"), (0, 0, 0, 3), expand=False))
 
     def _show(self, picture: RenderableType) -> None:
         self._out.print(Padding(picture, (0, 0, 0, 3), expand=False))
 
     def _verbatim(self, text: str) -> None:
         """Print what is to be copied: never folded."""
-        self._out.print(Text(text, style="cyan"), soft_wrap=True)
+        self._out.print(block(text, style="cyan"), soft_wrap=True)

@@ -6,7 +6,6 @@ from pathlib import Path
 import anyio
 from rich.console import Console, RenderableType
 from rich.rule import Rule
-from rich.text import Text
 from rich.tree import Tree
 
 from wf_core.errors import PersonRequired
@@ -18,6 +17,7 @@ from wf_mcp.cli.documents import read_plan
 from wf_mcp.cli.mcp_config import Client, client_config, server_command
 from wf_mcp.cli.output import facts, status
 from wf_mcp.cli.place import Place
+from wf_mcp.cli.screen import block, line
 from wf_mcp.errors import ExitStatus
 from wf_mcp.operations import artifacts, deployments
 from wf_mcp.operations.models import InterruptView, RunSummary, TraceEntry
@@ -118,7 +118,7 @@ class Story:
         published = self._work / samples.PUBLISHED / self._note
         return facts(
             (
-                ("the run", Text.assemble(status(run.status), f", outcome {run.outcome}" if run.outcome else "")),
+                ("the run", line(status(run.status), f", outcome {run.outcome}" if run.outcome else "")),
                 ("because", run.error.message if run.error else None),
                 ("published", str(published) if published.exists() else None),
                 ("plan, notes, sources", str(self._work)),
@@ -128,11 +128,11 @@ class Story:
 
     def _chapter(self, title: str) -> None:
         self._out.print()
-        self._out.print(Rule(Text(title, style="bold"), align="left", style="cyan"))
+        self._out.print(Rule(line(title, style="bold"), align="left", style="cyan"))
         self._out.print()
 
     def _say(self, text: str, *, style: str = "dim") -> None:
-        self._out.print(Text(text, style=style))
+        self._out.print(block(text, style=style))
 
     def _show(self, picture: RenderableType) -> None:
         self._out.print(picture, no_wrap=True, overflow="ellipsis")
@@ -142,18 +142,18 @@ class Story:
 
     def _verbatim(self, text: str) -> None:
         """Print what is to be copied: never folded."""
-        self._out.print(Text(text, style="cyan"), soft_wrap=True)
+        self._out.print(block(text, style="cyan"), soft_wrap=True)
 
 
 def _tree(folder: Path) -> RenderableType:
     """Show a folder with the sizes of what is in it."""
-    return _branch(folder, Tree(Text(f"{folder}/", style="bold")))
+    return _branch(folder, Tree(line(f"{folder}/", style="bold")))
 
 
 def _branch(folder: Path, tree: Tree) -> Tree:
     for path in sorted(folder.iterdir()):
         if path.is_dir():
-            _branch(path, tree.add(Text(f"{path.name}/", style="bold")))
+            _branch(path, tree.add(line(f"{path.name}/", style="bold")))
         else:
-            tree.add(Text.assemble(path.name, (f"  {path.stat().st_size:,} bytes", "dim")))
+            tree.add(line(path.name, (f"  {path.stat().st_size:,} bytes", "dim")))
     return tree
