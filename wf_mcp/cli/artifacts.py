@@ -83,7 +83,7 @@ def _saved(saved: SavedArtifact) -> RenderableType:
             (
                 ("artifact", f"{saved.artifact_id} {saved.version}"),
                 ("calls", ", ".join(saved.required_capabilities) or "nothing"),
-                ("next", f"wf deployments create NAME {saved.artifact_id}"),
+                ("next", f"wf deployments create NAME {saved.artifact_id} --version {saved.version}"),
             )
         ),
         *(diagnostic(issue) for issue in saved.issues),

@@ -52,6 +52,10 @@ async def save_artifact(app: App, *, artifact_id: str, plan: object, description
         digest=saved.digest,
         required_capabilities=list(saved.required_capabilities),
         issues=diagnose(report.issues),
+        # With its number: a plan that was saved before has its old version again, which is not the newest.
+        next_actions=[
+            f'create_deployment(deployment_id=<name>, artifact_id="{saved.artifact_id}", version={saved.version})'
+        ],
     )
 
 

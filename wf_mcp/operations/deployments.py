@@ -31,8 +31,9 @@ async def create_deployment(
     call_policy: dict[str, Any] | None = None,
     replace: bool = False,
 ) -> DeploymentView:
-    """Bind an artifact version, the newest when none is named, to sources.
+    """Bind an artifact version to sources: where none is named the newest, which is the one with the highest number.
 
+    A plan that was saved before has its old version again, so what was saved last need not be the newest.
     A logical source that is not bound means the source of that name. A deployment that cannot run now is created all
     the same: its diagnostics say what is missing. With the durability `stops` a run is stored only where it stops, so
     that after a crash the steps since then may be carried out a second time. `call_policy` says which calls are left to

@@ -240,8 +240,8 @@ class SavedArtifact(Answer):
     version: int
     digest: str
     required_capabilities: list[str]
-    issues: list[Diagnostic] = []
-    """What validation warns of."""
+    issues: list[Diagnostic] = []  # what validation warns of
+    next_actions: list[str] = []
 
 
 class ArtifactRow(Answer):

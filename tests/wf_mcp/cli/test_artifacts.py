@@ -29,6 +29,14 @@ def test_a_plan_that_is_not_valid_is_refused_with_every_issue(terminal: Terminal
     assert "missing_key" in ended.stderr
 
 
+def test_what_was_saved_is_what_the_next_command_deploys(terminal: Terminal) -> None:
+    other = json.dumps(PLAN | {"description": "Another."})
+    for plan in (json.dumps(PLAN), other, json.dumps(PLAN)):
+        saved = terminal.wf("artifacts", "save", "parity", plan)
+
+    assert "wf deployments create NAME parity --version 1" in saved.stdout
+
+
 def test_artifacts_are_listed_shown_and_deleted(terminal: Terminal) -> None:
     terminal.wf("artifacts", "save", "parity", json.dumps(PLAN), "--description", "numbers")
 

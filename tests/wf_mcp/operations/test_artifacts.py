@@ -47,6 +47,16 @@ async def test_saving_gives_the_version_and_what_the_plan_needs() -> None:
     assert saved.digest == again.digest != changed.digest
 
 
+async def test_what_is_said_to_do_next_with_an_older_plan_that_was_saved_again_deploys_that_plan() -> None:
+    """Who goes back to an older plan would deploy the newer one otherwise, and not be told."""
+    async with opened() as app:
+        for document in (OTHER, ASK, OTHER):
+            saved = await artifacts.save_artifact(app, artifact_id="flow", plan=document)
+        newest = await deployments.create_deployment(app, deployment_id="newest", artifact_id="flow")
+    assert saved.next_actions == ['create_deployment(deployment_id=<name>, artifact_id="flow", version=1)']
+    assert newest.artifact_version == 2
+
+
 async def test_a_plan_needs_what_its_children_need() -> None:
     async with opened() as app:
         await save(app, "leaf", plan({"a": node("inner.most")}))
