@@ -96,16 +96,21 @@ def main() -> None:
         if not isinstance(error, BrokenPipeError):
             sys.stderr.write(f"wf: the output cannot be written: {error.strerror}\n")
         sys.exit(ExitStatus.FAULT)
+    except Exception as error:  # noqa: BLE001 - it is shown, and told by the exit status
+        from wf_mcp.cli.operate import failed  # noqa: PLC0415 - loads what help can do without
+
+        sys.exit(failed(error))
 
 
 @contextmanager
 def _legible_refusals() -> Generator[None]:
-    """Make visible what is wrong with the words of a command: typer repeats them."""
+    """Make legible what is wrong with the words of a command: typer repeats them."""
     try:
         yield
     except Exception as error:
         if hasattr(error, "format_message"):  # typer has no public name for the kind
-            error.message = visible(str(getattr(error, "message", "")))  # type: ignore[attr-defined]
+            said = str(getattr(error, "message", "")).removeprefix("Value error, ")
+            error.message = visible(said)  # type: ignore[attr-defined]
         raise
 
 

@@ -16,7 +16,7 @@ from wf_mcp.cli.output import console, show_error
 from wf_mcp.cli.place import Place
 from wf_mcp.cli.screen import line
 from wf_mcp.config import Redactor
-from wf_mcp.errors import describe, meaning
+from wf_mcp.errors import ExitStatus, describe, meaning
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -49,12 +49,17 @@ def guard(action: Callable[[], T], *, as_json: bool = False) -> T:
         return action()
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED_BY_THE_PERSON) from None
-    except Exception as raised:
-        error = _leaf(raised)
-        if not isinstance(error, WfError):
-            logger.exception("Something went wrong inside wf", exc_info=error)
-        show_error(error, as_json=as_json)
-        raise typer.Exit(meaning(describe(error)["code"]).exit_status) from None
+    except Exception as raised:  # noqa: BLE001 - it is shown, and told by the exit status
+        raise typer.Exit(failed(raised, as_json=as_json)) from None
+
+
+def failed(raised: Exception, *, as_json: bool = False) -> ExitStatus:
+    """Show what went wrong, and give the exit status that says it."""
+    error = _leaf(raised)
+    if not isinstance(error, WfError):
+        logger.error("Something went wrong inside wf", exc_info=error)
+    show_error(error, as_json=as_json)
+    return meaning(describe(error)["code"]).exit_status
 
 
 class Ticker:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.wf_mcp.cli.terminal import Terminal
+from wf_mcp.cli import main
 from wf_mcp.cli.main import NOUNS, Legible
 
 
@@ -37,6 +38,27 @@ def test_an_unknown_command_is_a_usage_error(terminal: Terminal) -> None:
 
 def test_the_version_is_that_of_the_distribution(terminal: Terminal) -> None:
     assert terminal.wf("--version").stdout.strip() == version("wf-mcp")
+
+
+def test_a_fault_while_something_is_shown_is_a_fault_of_ours(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail() -> None:
+        raise ZeroDivisionError("of all things")
+
+    monkeypatch.setattr(main, "app", fail)
+
+    with pytest.raises(SystemExit) as ended:
+        main.main()
+
+    assert ended.value.code == 70
+    assert "error internal_error" in capsys.readouterr().err
+
+
+def test_a_word_that_is_none_of_a_few_is_said_plainly(terminal: Terminal) -> None:
+    said = terminal.wf("runs", "list", "--status", "done").stderr
+
+    assert "Invalid value for '--status': 'done' is not one of" in " ".join(said.split())
 
 
 def test_a_traceback_repeats_nothing_that_a_terminal_obeys() -> None:
