@@ -20,10 +20,12 @@
         ├── InvalidCursor            a cursor that this list did not give out
         ├── InvalidStoreUrl          a store address that cannot be opened
         ├── StoreBusy                somebody else copies to the store
+        ├── UnfitTarget              nothing can be copied to an address; nothing was touched
         └── StoreUnavailable         the store did not answer; nothing was done
             ├── StoreFull            there is no room left; nothing was done
             ├── StoreGone            it was moved or removed while it was in use; nothing was done
             ├── UnfinishedCopy       it holds a part of another store; nothing was done
+            ├── NotAStore            what stands there is no store; nothing was done
             ├── DocumentUnreadable   one document may not be opened; the rest of the store is there
             └── DriverMissing        what speaks to the database is not installed
 
@@ -260,6 +262,20 @@ class InvalidStoreUrl(StoreError, ValueError):
         )
 
 
+class UnfitTarget(StoreError, ValueError):
+    """Nothing can be copied to an address, for what it is or for what stands there. Nothing was touched."""
+
+    code = "invalid_argument"
+
+    def __init__(self, reason: str, *, hint: str | None = None) -> None:
+        super().__init__(
+            f"Nothing can be copied to this address: {reason}.",
+            hint=hint or "Name an address where there is nothing yet; nothing was changed.",
+            details={"reason": reason},
+        )
+        self.reason = reason
+
+
 class StoreBusy(StoreError):
     """Another process or task copies to the store. Nothing was changed."""
 
@@ -314,6 +330,14 @@ class UnfinishedCopy(StoreUnavailable):
             "Wait for a copy that is under way. If there is none, copy again with `wf store copy`, which begins anew "
             "there, or use the store that was copied from."
         )
+
+
+class NotAStore(StoreUnavailable):
+    """What stands at the address of a database is none of ours, or must be none. Nothing was done."""
+
+    def __init__(self, document: str, reason: str) -> None:
+        super().__init__(document, reason)
+        self.hint = "Name another file, one that is not there yet or holds a store; this one was left as it is."
 
 
 class DocumentUnreadable(StoreUnavailable, StateError):

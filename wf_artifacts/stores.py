@@ -30,6 +30,7 @@ from wf_artifacts.sessions.store import SessionStore
 from wf_artifacts.storage.database import Database
 from wf_artifacts.storage.findings import Examine, Finding
 from wf_artifacts.storage.home import Home
+from wf_artifacts.storage.targets import Site, require_fit
 from wf_artifacts.storage.unfinished import DatabaseTarget, HomeTarget, Target
 
 
@@ -134,16 +135,23 @@ def may_be_there(url: str) -> bool:
     Raises:
         InvalidStoreUrl: as `open_stores`.
     """
-    open_stores(url)
-    parts = urlsplit(url)
-    path = unquote(parts.path)
-    match parts.scheme:
-        case "file":
-            return Path(path).is_dir()
-        case "sqlite":
-            return Path(path.removeprefix("/")).is_file()
-        case _:
-            return True
+    site = _site(url)
+    if site is None:
+        return True
+    return site.path.is_dir() if site.kind == "home" else site.path.is_file()
+
+
+def require_target(url: str, *, source: str) -> None:
+    """Accept an address to copy a store to, before anything is opened or made.
+
+    Raises:
+        UnfitTarget: the copy, its source or what stands there would be lost.
+        InvalidStoreUrl, DriverMissing: as `open_stores`.
+        StoreUnavailable: what stands there cannot be seen.
+    """
+    target = _site(url)
+    if target is not None:
+        require_fit(target, _site(source))
 
 
 def composite_sessions(target: SessionStore, *others: SessionStore) -> SessionStore:
@@ -152,6 +160,20 @@ def composite_sessions(target: SessionStore, *others: SessionStore) -> SessionSt
     Whoever opened the stores closes them.
     """
     return CompositeSessions(target, *others)
+
+
+def _site(url: str) -> Site | None:
+    """Tell where the store of an address is; None where it is not in a file or a folder of this machine."""
+    open_stores(url)
+    parts = urlsplit(url)
+    path = unquote(parts.path)
+    match parts.scheme:
+        case "file":
+            return Site("home", Path(path))
+        case "sqlite":
+            return Site("database", Path(path.removeprefix("/")).absolute())
+        case _:
+            return None
 
 
 def _in_database(database: Database) -> Stores:

@@ -15,12 +15,14 @@ from wf_artifacts.errors import (
     InvalidCursor,
     InvalidId,
     InvalidStoreUrl,
+    NotAStore,
     RunBusy,
     RunNotFound,
     StoreBusy,
     StoreError,
     StoreFull,
     StoreUnavailable,
+    UnfitTarget,
 )
 from wf_core.errors import UnknownCall
 
@@ -39,6 +41,8 @@ ERRORS: list[tuple[StoreError, str]] = [
     (InvalidCursor("x"), "invalid_argument"),
     (InvalidStoreUrl("it is empty"), "invalid_argument"),
     (StoreBusy(), "store_busy"),
+    (UnfitTarget("it is a folder"), "invalid_argument"),
+    (NotAStore("the database", "it belongs to another program"), "store_unavailable"),
     (StoreUnavailable("runs", "Permission denied"), "store_unavailable"),
     (StoreFull("runs", "No space left on device"), "store_full"),
     (DocumentUnreadable("runs/run_1/run.json", "Permission denied"), "store_unavailable"),

@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, cast
 
-from wf_artifacts.errors import StoreFull, StoreUnavailable
+from wf_artifacts.errors import NotAStore, StoreFull, StoreUnavailable
 from wf_artifacts.storage import atomic
 from wf_artifacts.storage.connections import Answer, WouldWait
 from wf_artifacts.storage.database import DATABASE, Database
@@ -30,6 +30,7 @@ from wf_artifacts.storage.migrations import migrate
 from wf_artifacts.storage.places import Place
 from wf_artifacts.storage.statements import NO_PARAMETERS, Dialect, Parameters, load_migrations
 from wf_artifacts.storage.steps import step
+from wf_artifacts.storage.strangers import has_taken_name, is_to_be_made, stranger, tables
 from wf_core.errors import WfError
 
 SQLITE: Final = Dialect("sqlite", parameter=r":\1")
@@ -193,8 +194,10 @@ class SqliteDatabase(Database):
             atomic.make_folder(self._path.parent)
             lock = self._beside("lock")
             with locked(lock):
-                connection = self._prepare()
-                lock.unlink()
+                try:
+                    connection = self._prepare()
+                finally:
+                    lock.unlink(missing_ok=True)
         self._ready = True
         return connection
 
@@ -256,7 +259,12 @@ class SqliteDatabase(Database):
             return self._hold.holder()
 
     def _prepare(self) -> SqliteConnection:
-        """Make the file where it is missing, and bring its schema up to date."""
+        """Make the file where it is missing, and bring its schema up to date.
+
+        Raises:
+            NotAStore: it is none of ours, or would be taken for a file that belongs to a database beside it.
+        """
+        self._require_ours()
         if not self._path.exists():
             # Closing a file drops the locks that this process has on it, so one that may be in use is not opened here.
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _FILE_MODE))
@@ -272,6 +280,16 @@ class SqliteDatabase(Database):
             connection.close()
             raise
         return connection
+
+    def _require_ours(self) -> None:
+        if is_to_be_made(self._path):
+            if has_taken_name(self._path):
+                raise NotAStore(DATABASE, "its name is that of a file which is kept beside another")
+            return
+        with suppress(sqlite3.Error):  # which are told when it is opened
+            found = tables(self._path)
+            if "wf_schema" not in found and (other := stranger(found)) is not None:
+                raise NotAStore(DATABASE, f"it belongs to another program and has a table {other!r}")
 
     def _require_folder(self) -> None:
         """Make the folder, unless it was there before: then it does not come back by itself."""

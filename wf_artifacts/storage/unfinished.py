@@ -29,7 +29,7 @@ from wf_artifacts.storage.locks import locked
 
 _RECORDS: Final = ("runs", "sessions", "calls", "cache", "artifacts", "deployments")
 """The folders of a home in which any file is what somebody stored, if its name does not begin with a dot."""
-_ROOMS: Final = (*_RECORDS, "keys", "index", "lost+found")
+_ROOMS: Final = (*_RECORDS, "keys", "index")
 """All that a copy may have been made in."""
 _CALL_LISTS: Final = frozenset({"calls/open", "calls/of"})
 """Where a file says nothing unless there is a call too."""

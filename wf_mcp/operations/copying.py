@@ -21,7 +21,7 @@ from wf_artifacts.runs.store import Claim
 from wf_artifacts.sessions.models import SessionRecord
 from wf_artifacts.storage.pages import Pages
 from wf_artifacts.storage.unfinished import Target
-from wf_artifacts.stores import Stores, may_be_there, open_stores
+from wf_artifacts.stores import Stores, may_be_there, open_stores, require_target
 from wf_core import jsonvalue
 from wf_core.errors import StateCorrupt, StateError, WfError
 from wf_core.ids import ArtifactId
@@ -59,6 +59,7 @@ async def copy_store(source: str, target: str, *, progress: Progress | None = No
     Raises:
         InvalidArgument, InvalidStoreUrl: there is nothing to copy, the target holds something or is the source, or an
             address is none; nothing was written.
+        UnfitTarget: the target is a part of another store, or what stands there is none; nothing was touched.
         StoreBusy: somebody else copies to the target; nothing was written.
         RunBusy, SessionBusy: somebody advances a run or a session of the source. The target holds a part.
         StateCorrupt: something came out otherwise than it was. The target is of no use.
@@ -68,6 +69,7 @@ async def copy_store(source: str, target: str, *, progress: Progress | None = No
         raise InvalidArgument(
             "There is no store at the address to copy from.", hint="Look at its spelling; nothing was copied or made."
         )
+    await to_thread.run_sync(partial(require_target, target, source=source))
     async with open_stores(source) as origin, open_stores(target, to_copy_to=True) as copy:
         await origin.catalog.last_versions()  # whoever cannot be read from leaves the target as it is
         if copy.target is not None:

@@ -2,11 +2,12 @@
 
 import sqlite3
 import stat
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from wf_artifacts.errors import StoreFull, StoreGone, StoreUnavailable
+from wf_artifacts.errors import NotAStore, StoreFull, StoreGone, StoreUnavailable
 from wf_artifacts.storage.connections import WouldWait
 from wf_artifacts.storage.database import Database
 from wf_artifacts.storage.places import LATELY_SECONDS, Place
@@ -188,6 +189,39 @@ def test_a_file_that_is_no_database_is_told_and_left_alone(path: Path, database:
         names(database)
     assert str(path.parent) not in str(told.value)
     assert path.read_bytes() == content
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("mode", ["DELETE", "WAL"])
+def test_a_database_of_another_program_is_not_used(path: Path, database: Database, mode: str) -> None:
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as other:
+        other.execute(f"PRAGMA journal_mode = {mode}")
+        other.execute("CREATE TABLE places (name)")
+    content = path.read_bytes()
+    with pytest.raises(NotAStore, match="another program and has a table 'places'"):
+        names(database)
+    assert path.read_bytes() == content
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_view_of_somebody_in_a_store_is_in_nobodys_way(path: Path, database: Database) -> None:
+    put(database, "a")
+    connection = database.connect()
+    connection.run("CREATE VIEW mine AS SELECT deployment_id FROM wf_deployments")
+    connection.close()
+    database.close()
+    again = SqliteDatabase(path)
+    assert names(again) == ["a"]
+    again.close()
+
+
+@pytest.mark.parametrize("end", ["wal", "journal", "lock", "owner-1"])
+def test_no_database_is_made_under_the_name_of_a_file_beside_another(path: Path, end: str) -> None:
+    database = SqliteDatabase(path.with_name(f"wf.db-{end}"))
+    with pytest.raises(NotAStore, match="beside another"):
+        names(database)
+    assert list(path.parent.iterdir()) == []
 
 
 def test_a_damaged_file_is_told(path: Path, database: Database) -> None:

@@ -1,5 +1,7 @@
 """Copying one store to another."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ from tests.wf_artifacts.calls.samples import continuation, delivery, token
 from tests.wf_artifacts.samples import LATER, NOW, checkpoint, environment, following, inputs, new_run_id, record, trace
 from tests.wf_artifacts.sessions.samples import begin_and_release, events, moved, new_session_id, session
 from tests.wf_mcp.scripted import ask, child, node, opened, plan
-from wf_artifacts.errors import InvalidStoreUrl, RunBusy, SessionBusy, UnfinishedCopy
+from wf_artifacts.errors import InvalidStoreUrl, RunBusy, SessionBusy, UnfinishedCopy, UnfitTarget
 from wf_artifacts.stores import Stores, open_stores
 from wf_core.ids import ArtifactId
 from wf_mcp.errors import InvalidArgument
@@ -203,6 +205,38 @@ async def test_a_store_is_not_copied_to_itself_by_another_address(tmp_path: Path
     assert names(store) == kept
     async with open_stores(source) as stores:
         assert await everything(stores) == before
+
+
+@pytest.mark.parametrize("end", ["-wal", "-journal", "-shm", "-lock", "-copy-lock", "-owner-1", "-WAL"])
+async def test_a_file_that_sqlite_keeps_beside_the_source_is_no_target(tmp_path: Path, end: str) -> None:
+    """SQLite would write over the copy, or take it for changes of the source."""
+    source = f"sqlite:///{tmp_path}/wf.db"
+    async with open_stores(source) as origin:
+        await fill(origin)
+        before = await everything(origin)
+    with pytest.raises(UnfitTarget, match="beside a database"):
+        await copy_store(source, f"{source}{end}")
+    assert names(tmp_path) == ["wf.db"]
+    async with open_stores(source) as origin:
+        assert await everything(origin) == before
+
+
+async def test_what_is_none_of_ours_is_no_target_and_stays_as_it_is(source: str, tmp_path: Path) -> None:
+    async with open_stores(source) as origin:
+        await fill(origin)
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "text").write_text("Dear store,\n", encoding="utf-8")
+    with closing(sqlite3.connect(theirs / "places.sqlite")) as other:
+        other.execute("CREATE TABLE places (name)")
+    before = [(path.name, path.read_bytes()) for path in sorted(theirs.iterdir())]
+    inside = f"{source}/runs", f"sqlite:///{tmp_path}/source/index/copy.db"
+    for target in (f"sqlite:///{theirs}/text", f"sqlite:///{theirs}/places.sqlite", theirs.as_uri(), *inside):
+        with pytest.raises(UnfitTarget):
+            await copy_store(source, target)
+    assert [(path.name, path.read_bytes()) for path in sorted(theirs.iterdir())] == before
+    async with open_stores(source) as origin:
+        assert [one async for one in origin.examine()] == []
 
 
 @pytest.mark.parametrize("told", [1, 3, 6])

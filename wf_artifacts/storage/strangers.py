@@ -1,0 +1,72 @@
+"""What stands at the path of a SQLite database before it is opened to be written to. Looking changes nothing.
+
+Owns which names beside a database are taken: SQLite and `sqlite` keep files of their own there, by name alone, so that
+a database under such a name is taken for one of them and is lost, and so is the one beside it.
+"""
+
+import os
+import re
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+LOGS: Final = ("-wal", "-shm", "-journal")
+"""The ends of the names of what SQLite keeps beside a database."""
+
+_TAKEN = re.compile(r".+-(wal|shm|journal|lock|copy-lock|owner-.*)", re.IGNORECASE | re.DOTALL)
+_BEGINNING = b"SQLite format 3\0"
+
+
+def has_taken_name(path: Path) -> bool:
+    """Tell whether a file of such a name belongs to a database beside it, also where links lead."""
+    return any(_TAKEN.fullmatch(one.name) for one in (path, Path(os.path.realpath(path))))
+
+
+def is_to_be_made(path: Path) -> bool:
+    """Tell whether SQLite would make a new database at a path: there is nothing, or an empty file.
+
+    Raises:
+        OSError: the operating system does not say.
+    """
+    try:
+        return path.stat().st_size == 0
+    except FileNotFoundError:
+        return True
+
+
+def taken_for_log(path: Path) -> str | None:
+    """Name a database that a new one at `path` would take for its log, and remove.
+
+    Raises:
+        OSError: the operating system does not say.
+    """
+    real = Path(os.path.realpath(path))
+    beside = (one.with_name(one.name + end) for one in (path, real) for end in LOGS)
+    return next((one.name for one in beside if one.is_file() and _begins_as_database(one)), None)
+
+
+def tables(path: Path) -> list[str]:
+    """Name the tables and views of the database at a path; there is a file that is not empty.
+
+    Raises:
+        sqlite3.Error: it cannot be read, or is no database.
+    """
+    # Without a log the file is all there is, and nobody has it open as `sqlite` opens it. With one, the log may hold
+    # what the file lacks.
+    has_log = Path(f"{os.path.realpath(path)}-wal").exists()
+    address = f"{path.absolute().as_uri()}?mode=ro{'' if has_log else '&immutable=1'}"
+    with closing(sqlite3.connect(address, uri=True)) as connection:
+        found = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY rowid")
+        return [name for (name,) in found if not name.startswith("sqlite_")]
+
+
+def stranger(names: Iterable[str]) -> str | None:
+    """Give the first table that is none of a store's."""
+    return next((name for name in names if not name.startswith("wf_")), None)
+
+
+def _begins_as_database(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(_BEGINNING)) == _BEGINNING
