@@ -9,6 +9,7 @@ from typing import Any, cast
 from wf_core.errors import NotJson
 from wf_core.jsonvalue import check
 from wf_core.plan import SubgraphStep
+from wf_core.schemas import schema_issues
 from wf_core.validation.bindings import (
     CONTEXT_NAMES,
     Scope,
@@ -18,6 +19,7 @@ from wf_core.validation.bindings import (
 )
 from wf_core.validation.capabilities import Sources
 from wf_core.validation.children import Children, SavedPlans
+from wf_core.validation.defaults import check_defaults, check_is_object
 from wf_core.validation.draft import Draft, read_draft
 from wf_core.validation.graph import Graph, build_graph
 from wf_core.validation.loops import check_concurrent_writes
@@ -89,7 +91,11 @@ def _check_plan(draft: Draft, scope: Scope, found: Findings) -> None:
         ("output_schema", head.output_schema),
     ):
         check_schema(schema, found.at(name))
+    check_is_object(head.input_schema, "Input", found.at("input_schema"))
+    check_is_object(head.state_schema, "State", found.at("state_schema"))
     check_reducers(head.state_schema, found.at("state_schema"))
+    if not schema_issues(head.state_schema):
+        check_defaults(head.state_schema, found.at("state_schema"))
     for target, expression in head.initial_state.items():
         check_expression(expression, scope.for_initial_state(), found.at("initial_state", target))
     check_state_targets(head.initial_state, scope, found.at("initial_state"))
