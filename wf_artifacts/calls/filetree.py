@@ -4,12 +4,22 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
+from itertools import islice
 from typing import TypeVar
 
 from wf_artifacts.calls import rules
 from wf_artifacts.calls.files.examination import CacheExamination, CallsExamination
 from wf_artifacts.calls.files.tree import CacheTree, CallsTree
-from wf_artifacts.calls.models import CACHED, CachedResult, Continuation, Delivery, DeliveryAnswer, Waiting
+from wf_artifacts.calls.models import (
+    CACHED,
+    CachedResult,
+    Continuation,
+    Delivery,
+    DeliveryAnswer,
+    Waiting,
+    WaitingState,
+)
+from wf_artifacts.calls.seen import Seen
 from wf_artifacts.storage import atomic
 from wf_artifacts.storage.findings import Fault, LostAndFound
 from wf_artifacts.storage.home import FileTreeStore, Home, in_home
@@ -28,6 +38,7 @@ class FileTreeContinuations(FileTreeStore):
     def __init__(self, home: Home) -> None:
         super().__init__(home)
         self._tree = CallsTree(home)
+        self._seen = Seen()
 
     @in_home
     def put(self, continuation: Continuation) -> Waiting:
@@ -58,12 +69,18 @@ class FileTreeContinuations(FileTreeStore):
         found: list[Waiting] = []
         for token in tokens:
             with suppress(StateError):
-                waiting = self._find(token)
+                if self._seen_state(token, now) == "open":
+                    continue
+                waiting = self._looked_at(token)
                 if waiting is not None and waiting.is_due(now):
                     waiting = self._change(token, lambda found: rules.expiring(found, now), None)
                 if waiting is not None and waiting.state in rules.TOLD:
                     found.append(waiting)
         return found
+
+    @in_home
+    def first_open(self, tokens: Iterable[str], *, now: datetime, limit: int) -> list[Waiting]:
+        return list(islice(self._open_ones(tokens, now), limit))
 
     @in_home
     def of_session(self, session_id: str, *, now: datetime) -> list[Waiting]:
@@ -118,6 +135,27 @@ class FileTreeContinuations(FileTreeStore):
 
     def _find(self, token: str) -> Waiting | None:
         return self._tree.waiting(token) if rules.is_token(token) else None
+
+    def _open_ones(self, tokens: Iterable[str], now: datetime) -> Iterator[Waiting]:
+        for token in tokens:
+            with suppress(StateError):
+                if self._seen_state(token, now) in {None, "open"}:
+                    waiting = self._looked_at(token)
+                    if waiting is not None and rules.at(waiting, now).state == "open":
+                        yield waiting
+
+    def _seen_state(self, token: str, now: datetime) -> WaitingState | None:
+        """Give the state of a call that is as it was when it was looked at last; None where it has to be read."""
+        mark = self._tree.mark_of(token) if rules.is_token(token) else None
+        return None if mark is None else self._seen.state(token, mark, now)
+
+    def _looked_at(self, token: str) -> Waiting | None:
+        """Read a call, and remember how it is under the mark that it had before: what is stored meanwhile is read again."""
+        mark = self._tree.mark_of(token) if rules.is_token(token) else None
+        waiting = None if mark is None else self._tree.waiting(token)
+        if waiting is not None:
+            self._seen.note(waiting, mark)
+        return waiting
 
     def _change(self, token: str, change: Callable[[Waiting], tuple[T, Waiting]], unknown: T) -> T:
         """Change a call, and give the answer; `unknown` where there is no such call."""

@@ -6,6 +6,7 @@ was loaded, changes nothing here, and what is no JSON is refused here too.
 
 from collections.abc import Iterable
 from datetime import datetime
+from itertools import islice
 
 from wf_artifacts.calls import rules
 from wf_artifacts.calls.models import (
@@ -63,6 +64,10 @@ class MemoryContinuations:
                 if told.state in rules.TOLD:
                     found.append(told)
         return found
+
+    async def first_open(self, tokens: Iterable[str], *, now: datetime, limit: int) -> list[Waiting]:
+        found = (rules.at(waiting, now) for token in tokens if (waiting := self._find(token)) is not None)
+        return list(islice((waiting for waiting in found if waiting.state == "open"), limit))
 
     async def of_session(self, session_id: str, *, now: datetime) -> list[Waiting]:
         return rules.oldest_first([rules.at(waiting, now) for waiting in self._of(session_id)])

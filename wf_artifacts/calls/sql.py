@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
+from itertools import chain, islice
 from typing import TypeVar
 
 from anyio import CapacityLimiter
@@ -14,19 +15,24 @@ from anyio import CapacityLimiter
 from wf_artifacts.calls import rules, soundness
 from wf_artifacts.calls.models import CachedResult, Continuation, Delivery, DeliveryAnswer, Waiting
 from wf_artifacts.calls.rows import call_columns, read_call, read_result, result_columns
+from wf_artifacts.calls.seen import Seen
 from wf_artifacts.storage.connections import Row
 from wf_artifacts.storage.database import Database, Transaction
 from wf_artifacts.storage.findings import Fault
 from wf_artifacts.storage.pages import Page
 from wf_artifacts.storage.rows import FIRST, LAST, list_rows
+from wf_artifacts.storage.statements import Value
 from wf_artifacts.storage.threads import in_thread
 from wf_core.errors import StateError
 from wf_core.ids import is_id
-from wf_core.jsonvalue import JsonValue
+from wf_core.jsonvalue import JsonValue, dumps
 
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
+
+AT_ONCE = 100
+"""How many calls are looked at with one statement, where the first that are open are enough."""
 
 
 class SqlContinuations:
@@ -34,6 +40,7 @@ class SqlContinuations:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._seen = Seen()
 
     @property
     def threads(self) -> CapacityLimiter:
@@ -78,9 +85,11 @@ class SqlContinuations:
         due: list[str] = []
         wanted = list(tokens)
         with self._database.reading() as transaction:
-            for token in wanted:
+            for token, mark in _marks(transaction, wanted):
+                if self._seen.state(token, mark, now) == "open":
+                    continue
                 with suppress(StateError):
-                    waiting = _find(transaction, token)
+                    waiting = self._looked_at(transaction, token, mark)
                     if waiting is not None and waiting.is_due(now):
                         due.append(token)
                     elif waiting is not None and waiting.state in rules.TOLD:
@@ -91,6 +100,11 @@ class SqlContinuations:
                 found.append(waiting)
         order = {token: number for number, token in enumerate(wanted)}
         return sorted(found, key=lambda waiting: order[waiting.token])
+
+    @in_thread
+    def first_open(self, tokens: Iterable[str], *, now: datetime, limit: int) -> list[Waiting]:
+        with self._database.reading() as transaction:
+            return list(islice(self._open_ones(transaction, list(tokens), now), limit))
 
     @in_thread
     def of_session(self, session_id: str, *, now: datetime) -> list[Waiting]:
@@ -140,6 +154,22 @@ class SqlContinuations:
         if is_id(session_id):
             with self._database.writing() as transaction:
                 transaction.change("delete_continuations_of_session", session_id=session_id)
+
+    def _open_ones(self, transaction: Transaction, tokens: list[str], now: datetime) -> Iterator[Waiting]:
+        marks = (_marks(transaction, tokens[first : first + AT_ONCE]) for first in range(0, len(tokens), AT_ONCE))
+        for token, mark in chain.from_iterable(marks):
+            with suppress(StateError):
+                if self._seen.state(token, mark, now) in {None, "open"}:
+                    waiting = self._looked_at(transaction, token, mark)
+                    if waiting is not None and rules.at(waiting, now).state == "open":
+                        yield waiting
+
+    def _looked_at(self, transaction: Transaction, token: str, mark: tuple[Value, ...]) -> Waiting | None:
+        """Read a call, and remember how it is."""
+        waiting = _find(transaction, token)
+        if waiting is not None:
+            self._seen.note(waiting, mark)
+        return waiting
 
     def _change(self, token: str, change: Callable[[Waiting], tuple[T, Waiting]], unknown: T) -> T:
         """Change a call, and give the answer; `unknown` where there is no such call."""
@@ -202,6 +232,16 @@ class SqlCache:
 def _find(transaction: Transaction, token: str) -> Waiting | None:
     row = transaction.row("continuation", token=token) if rules.is_token(token) else None
     return None if row is None else read_call(row)
+
+
+def _marks(transaction: Transaction, tokens: list[str]) -> list[tuple[str, tuple[Value, ...]]]:
+    """Give those of the tokens that stand for a call, each with what changes when it ends or waits anew."""
+    named = [token for token in tokens if rules.is_token(token)]
+    if not named:
+        return []
+    rows = transaction.rows("states_of_continuations", tokens=dumps(named).decode())
+    marks: dict[object, tuple[Value, ...]] = {row[0]: row[1:] for row in rows}
+    return [(token, marks[token]) for token in named if token in marks]
 
 
 def _locked(transaction: Transaction, token: str) -> Waiting | None:

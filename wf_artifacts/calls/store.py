@@ -71,7 +71,16 @@ class ContinuationStore(Protocol):
     async def deliveries(self, tokens: Iterable[str], *, now: datetime) -> list[Waiting]:
         """Give those that were delivered or have expired, in the order of `tokens`. What is told stays so.
 
-        Those that cannot be read are left out: `load` names what is wrong with one.
+        Those that cannot be read are left out: `load` names what is wrong with one. Costs what the answer costs, and
+        next to nothing for each that is still open and was looked at before.
+        """
+        ...
+
+    async def first_open(self, tokens: Iterable[str], *, now: datetime, limit: int) -> list[Waiting]:
+        """Give the first `limit` of those that are open, in the order of `tokens`.
+
+        Those that cannot be read are left out. Costs what the answer costs, and next to nothing for each that stands
+        before it, is not open and was looked at before.
         """
         ...
 

@@ -11,6 +11,7 @@ A mark is made before its call and taken away after it, so there may be too many
 at the call itself.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from hashlib import sha256
@@ -34,17 +35,22 @@ def is_shard(name: str) -> bool:
     return len(name) == 2 and _HEX.issuperset(name)
 
 
+def _shard(token: str) -> str:
+    return sha256(token.encode()).hexdigest()[:2]
+
+
 class CallsTree:
     """Where every waiting call is. A token that is passed has passed `is_token`."""
 
     def __init__(self, home: Home) -> None:
         self.home = home
         self.root = home.room("calls")
+        self._root_text = str(self.root)
         self.open_marks = self.root / "open"
         self.session_marks = self.root / "of"
 
     def path(self, token: str) -> Path:
-        return self.root / sha256(token.encode()).hexdigest()[:2] / f"{token}{_SUFFIX}"
+        return self.root / _shard(token) / f"{token}{_SUFFIX}"
 
     def lock(self, token: str) -> Path:
         return self.path(token).with_name(LOCK)
@@ -56,6 +62,16 @@ class CallsTree:
     def waiting(self, token: str) -> Waiting | None:
         """Read a call, or give None where there is none."""
         return self.home.load(self.path(token), WAITING, token=token)
+
+    def mark_of(self, token: str) -> tuple[int, ...] | None:
+        """Give what changes whenever a call is stored, without reading it; None where there is none."""
+        try:
+            found = os.stat(f"{self._root_text}/{_shard(token)}/{token}{_SUFFIX}")  # noqa: PTH116  # a Path is slow to make
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self.home.refusal(self.path(token), error) from error
+        return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
 
     def store(self, waiting: Waiting) -> None:
         """Write a call, its marks first. Only while it is being changed."""

@@ -4,6 +4,12 @@ UPDATE wf_continuations SET state = state WHERE token = :token
 -- name: continuation
 SELECT place, token, session_id, principal, state, document FROM wf_continuations WHERE token = :token
 
+-- name: states_of_continuations
+SELECT token, place, state FROM wf_continuations WHERE token IN (
+SELECT value FROM json_each(:tokens) -- in sqlite
+SELECT json_array_elements_text(:tokens::json) -- in postgres
+)
+
 -- name: insert_continuation
 INSERT INTO wf_continuations (token, session_id, principal, place, state, document)
 VALUES (:token, :session_id, :principal, :place, :state, :document)
