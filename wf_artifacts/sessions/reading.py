@@ -5,13 +5,14 @@ that cannot be read. Columns that are looked up hold ids and digests only: a pri
 """
 
 from wf_artifacts.errors import SessionNotFound
+from wf_artifacts.sessions.decoding import decode
 from wf_artifacts.sessions.models import SESSION_RECORD, SessionRecord, StoredSession
 from wf_artifacts.sessions.rules import COMPARED_SESSIONS, is_event
 from wf_artifacts.storage.connections import Row
 from wf_artifacts.storage.database import Transaction
 from wf_artifacts.storage.digests import bytes_digest, principal_digest
 from wf_artifacts.storage.documents import corrupt
-from wf_artifacts.storage.rows import blob, checked, load
+from wf_artifacts.storage.rows import blob, checked
 from wf_core.ids import SessionId, close_matches, is_id
 
 
@@ -33,7 +34,10 @@ def read_record(row: Row) -> SessionRecord:
     """
     session_id, principal, status, position, document = row
     where = f"sessions/{session_id}"
-    record = load(document, SESSION_RECORD, where, session_id=session_id, status=status, position=position)
+    record = decode(SESSION_RECORD, blob(document, where), where)
+    for name, promised in {"session_id": session_id, "status": status, "position": position}.items():
+        if getattr(record, name) != promised:
+            raise corrupt(where, f"its {name} is {getattr(record, name)!r}")
     if principal_digest(record.principal) != principal:
         raise corrupt(where, "it belongs to somebody else")
     return record

@@ -17,6 +17,7 @@ from typing import Any, Final
 from pydantic import Field
 
 from wf_artifacts.errors import SessionNotFound
+from wf_artifacts.sessions.decoding import decode
 from wf_artifacts.sessions.files.events import event_lines, read_events
 from wf_artifacts.sessions.models import SessionRecord, StoredSession
 from wf_artifacts.sessions.rules import require_next_state
@@ -91,9 +92,10 @@ class SessionFolder:
         Raises:
             SessionNotFound: there is none.
         """
-        head = self.home.load(self.head_path, SESSION_HEAD)
-        if head is None:
+        data = self.home.read(self.head_path)
+        if data is None:
             raise SessionNotFound(self.session_id)
+        head = decode(SESSION_HEAD, data, self.home.document(self.head_path))
         if head.record.session_id != self.session_id:
             raise corrupt(self.home.document(self.head_path), f"it belongs to {head.record.session_id}")
         return head
