@@ -29,6 +29,9 @@ logger = logging.getLogger(__name__)
 LOOK_SECONDS = 1.0
 """How often it is looked for what other processes delivered, while calls are in flight or the model is asked."""
 
+JUST_LOOKED_SECONDS = 0.1
+"""How long it is as good as now that it was looked. What comes meanwhile is taken when the session goes on."""
+
 TellParent = Callable[[Parent, ToolResult], Awaitable[None]]
 
 
@@ -80,7 +83,7 @@ class _Advancing:
             if await self._act(action):
                 continue
             if not self._asking and not self._calls.in_flight and self._live.is_quiet:
-                if isinstance(action, Wait | Stop) and await self._look():
+                if isinstance(action, Wait | Stop) and not self._has_just_looked() and await self._look():
                     continue
                 if not self._live.is_quiet:
                     continue
@@ -206,6 +209,9 @@ class _Advancing:
         """Take what was delivered, and tell whether there was anything."""
         self._looks_at = anyio.current_time() + LOOK_SECONDS
         return await mail.collect(self._held)
+
+    def _has_just_looked(self) -> bool:
+        return anyio.current_time() < self._looks_at - LOOK_SECONDS + JUST_LOOKED_SECONDS
 
     async def _flush(self, *, sync: bool = True) -> None:
         """Store what was done; then acknowledge what the user said."""

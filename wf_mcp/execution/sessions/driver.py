@@ -250,17 +250,21 @@ class SessionDriver:
         await self.poke(session_id)
         return session_id
 
-    async def view(self, session_id: SessionId, *, principal: str | None = None) -> SessionView:
+    async def view(
+        self, session_id: SessionId, *, principal: str | None = None, most: int | None = None
+    ) -> SessionView:
         """Show a session: as it is where this process advances it, else as it was stored.
+
+        `most` bounds how many of the calls that wait are shown.
 
         Raises:
             SessionNotFound, StateError, StoreUnavailable
         """
         live = self._live.get(session_id)
         if live is not None and principal in {None, live.held.record.principal}:
-            return await view(self.means, live.held.record, live.held.session)
+            return await view(self.means, live.held.record, live.held.session, most=most)
         record, session = await self._sessions.read(session_id, principal=principal)
-        return await view(self.means, record, session)
+        return await view(self.means, record, session, most=most)
 
     async def wait(self, handle: SessionHandle, *, seconds: float | None = None) -> None:
         """Wait for at most `seconds` until the session rests. It goes on when the waiting is cancelled.

@@ -71,6 +71,8 @@ class SessionView:
     session: Session
     pending: tuple[PendingCall, ...]
     """In call order."""
+    more: bool = False
+    """Whether calls may wait beside those in `pending`: not more than `most` were asked for."""
 
     @property
     def usage(self) -> Usage:
@@ -79,17 +81,20 @@ class SessionView:
         return Usage(sum(one.input_tokens for one in spent), sum(one.output_tokens for one in spent))
 
 
-async def view(means: SessionMeans, record: SessionRecord, session: Session) -> SessionView:
-    """Show a session."""
+async def view(means: SessionMeans, record: SessionRecord, session: Session, *, most: int | None = None) -> SessionView:
+    """Show a session, with the first `most` of its calls that wait, or with all of them.
+
+    What that costs does not grow with those that are not shown.
+    """
     calls = open_to_outside(session)
-    kept = await _kept(means, session, calls)
-    pending = [
-        _pending(means, session, call, kept[token].continuation)
-        for token, call in calls.items()
+    if most is None or len(calls) <= most:
+        kept = await _kept(means, session, calls)
         # What is missing was ended while we looked; what is not open has its answer, which is taken when it goes on.
-        if token in kept and kept[token].state == "open"
-    ]
-    return SessionView(record, session, tuple(pending))
+        shown = [kept[token] for token in calls if token in kept and kept[token].state == "open"]
+    else:
+        shown = await means.continuations.first_open(calls, now=means.clock.now(), limit=most)
+    pending = tuple(_pending(means, session, calls[one.token], one.continuation) for one in shown)
+    return SessionView(record, session, pending, more=len(pending) == most and len(calls) > len(pending))
 
 
 async def _kept(means: SessionMeans, session: Session, tokens: Collection[str]) -> dict[str, Waiting]:

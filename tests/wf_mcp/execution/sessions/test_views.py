@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 
-from tests.wf_mcp.execution.sessions.workplace import agent, calling, resumed, saying, started
+from tests.wf_mcp.execution.sessions.workplace import agent, calling, delivered, resumed, saying, started
 from tests.wf_mcp.scripted import ScriptedSource, opened
 from wf_artifacts.calls.models import Continuation, ContinuationKind, Waiting
+from wf_artifacts.storage.documents import Format
 from wf_artifacts.stores import open_stores
 from wf_core.errors import StateCorrupt
+from wf_core.ids import SessionId
+from wf_mcp.app import App
 from wf_mcp.execution.sessions.views import PendingCall
 
 pytestmark = pytest.mark.anyio
@@ -73,6 +76,53 @@ async def test_many_calls_are_looked_at_together_and_those_that_cannot_be_found_
         monkeypatch.setattr(continuations, "of_session", damaged)
         assert (await app.sessions.view(session)).pending == before
         assert looks[2:] == [call.token for call in before]
+
+
+async def test_the_first_calls_that_wait_are_shown_without_the_others(tmp_path: Path) -> None:
+    async with opened(ScriptedSource()) as app:
+        session = await started(app, agent(tmp_path, [calling(*["echo"] * 9)], "echo", rules=RULES))
+        everything = (await resumed(app, session)).pending
+        for call in everything[:2]:
+            await delivered(app, call.token, "there")
+        few = await app.sessions.view(session, most=3)
+        assert (few.pending, few.more) == (everything[2:5], True)
+        most = await app.sessions.view(session, most=7)
+        assert most.pending == everything[2:]
+        whole = await app.sessions.view(session)
+        assert (whole.pending, whole.more) == (everything[2:], False)
+
+
+@pytest.mark.parametrize("store", ["file", "sqlite"])
+async def test_a_delivery_reads_no_more_where_many_calls_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: str
+) -> None:
+    """Of 60 calls that wait, what one delivery needs is read, as of 25."""
+    decode, documents = Format[Any].decode, list[str]()
+
+    def note(self: Format[Any], data: bytes, document: str, **identity: object) -> Any:
+        documents.append(document)
+        return decode(self, data, document, **identity)
+
+    async def read_for_a_delivery(folder: Path, many: int) -> int:
+        helper = agent(folder, [calling(*["echo"] * many)], "echo", rules=RULES)
+        address = f"sqlite:///{folder}/wf.db" if store == "sqlite" else f"file://{folder}/home"
+        async with opened(ScriptedSource(), stores=open_stores(address)) as app:
+            session = await started(app, helper, auto=True)
+            first, second, *_ = (await resumed(app, session)).pending
+            for call in (first, second):
+                documents.clear()
+                await delivered(app, call.token, "there")
+                await app.sessions.view(session, most=5)
+                await resumed_to_rest(app, session)
+            return len([document for document in documents if document.startswith("calls/")])
+
+    monkeypatch.setattr(Format, "decode", note)
+    few, many = [await read_for_a_delivery(tmp_path / str(number), number) for number in (25, 60)]
+    assert many <= few + 1
+
+
+async def resumed_to_rest(app: App, session: SessionId) -> None:
+    await app.sessions.wait(await app.sessions.resume(session))
 
 
 async def test_what_the_model_cost_is_summed_up(tmp_path: Path) -> None:
