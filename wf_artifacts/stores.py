@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -27,11 +28,13 @@ from wf_artifacts.sessions.filetree import FileTreeSessions
 from wf_artifacts.sessions.memory import MemorySessions
 from wf_artifacts.sessions.sql import SqlSessions
 from wf_artifacts.sessions.store import SessionStore
+from wf_artifacts.storage import soundness
 from wf_artifacts.storage.database import Database
 from wf_artifacts.storage.findings import Examine, Finding
 from wf_artifacts.storage.home import Home
 from wf_artifacts.storage.targets import Site, require_fit
 from wf_artifacts.storage.unfinished import DatabaseTarget, HomeTarget, Target
+from wf_core.errors import StateError
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,8 @@ class Stores:
 
     examinations: Sequence[Examine] = ()
     """Look at everything that the stores keep."""
+    lacking: Callable[[], Sequence[StateError]] = tuple
+    """Say of what no list may name, for it is damaged, why it cannot be read."""
     target: Target | None = None
     """Says that another store is copied to these. None where nothing outlives the process."""
 
@@ -185,7 +190,9 @@ def _in_database(database: Database) -> Stores:
         database.close()
 
     rooms = catalog, runs, sessions, SqlContinuations(database), SqlCache(database)
-    return Stores(*rooms, shut, examinations=[room.faults for room in rooms], target=DatabaseTarget(database))
+    examinations = [partial(soundness.faults, database), *(room.faults for room in rooms)]
+    lacking, target = partial(soundness.unlisted, database), DatabaseTarget(database)
+    return Stores(*rooms, shut, examinations=examinations, lacking=lacking, target=target)
 
 
 def _sqlite(path: Path, *, to_copy_to: bool) -> Database:

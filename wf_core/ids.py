@@ -27,15 +27,18 @@ _MILLISECOND = timedelta(milliseconds=1)
 _COMPARED_LENGTH = 128
 
 
-def is_id(text: str) -> bool:
-    """Tell whether a text may name an artifact or a deployment, and so a file."""
-    return _ID.fullmatch(text) is not None
+def is_id(text: object) -> bool:
+    """Tell whether something is a text that may name an artifact or a deployment, and so a file."""
+    return isinstance(text, str) and _ID.fullmatch(text) is not None
 
 
-def close_matches(name: str, known: Iterable[str], n: int = 3) -> list[str]:
-    """Give up to `n` known names that look like `name`, the closest first, whatever the case of letters."""
+def close_matches(name: str, known: Iterable[object], n: int = 3) -> list[str]:
+    """Give up to `n` known names that look like `name`, the closest first, whatever the case of letters.
+
+    What is no text is no name: a damaged row may hold something else.
+    """
     lowered: dict[str, list[str]] = {}
-    for candidate in sorted(known):
+    for candidate in sorted(candidate for candidate in known if isinstance(candidate, str)):
         lowered.setdefault(candidate.lower(), []).append(candidate)
     found = difflib.get_close_matches(name[:_COMPARED_LENGTH].lower(), lowered, n=n)
     return [candidate for match in found for candidate in lowered[match]][:n]

@@ -40,6 +40,13 @@ def test_what_could_mislead_a_file_system_is_no_id(text: str) -> None:
     assert not is_id(text)
 
 
+@pytest.mark.parametrize("other", [b"notes", 5, None])
+def test_what_is_no_text_is_no_id_and_like_none(other: object) -> None:
+    """A damaged row may hold anything."""
+    assert not is_id(other)
+    assert close_matches("nots", ["notes", other]) == ["notes"]
+
+
 @given(instants, chances)
 def test_the_id_of_a_run_or_a_session_may_be_a_file_name_and_is_known_as_one(now: datetime, chance: int) -> None:
     run, session = run_id(now, chance), session_id(now, chance)

@@ -5,6 +5,7 @@ from wf_artifacts.catalog.models import ARTIFACT, DEPLOYMENT, Artifact, Deployme
 from wf_artifacts.catalog.references import ArtifactRef
 from wf_artifacts.storage.connections import Row
 from wf_artifacts.storage.database import Transaction
+from wf_artifacts.storage.documents import corrupt
 from wf_artifacts.storage.rows import blob, load
 from wf_core.ids import ArtifactId, is_id
 
@@ -20,8 +21,29 @@ def deployment_document(deployment_id: str) -> str:
 
 
 def find_versions(transaction: Transaction, artifact_id: ArtifactId) -> list[int]:
-    """Give the versions that there are, ascending."""
-    return [version for (version,) in transaction.rows("versions", artifact_id=artifact_id)]
+    """Give the versions that there are, ascending. A row without a number is none (`storage.misfits`)."""
+    rows = transaction.rows("versions", artifact_id=artifact_id)
+    return [version for (version,) in rows if is_numbered(artifact_id, version)]
+
+
+def find_last_version(transaction: Transaction, artifact_id: ArtifactId) -> int | None:
+    """Give the last version number that was given to an artifact; None where none was.
+
+    Raises:
+        StateCorrupt: what its row holds is no number.
+    """
+    row = transaction.row("last_version", artifact_id=artifact_id)
+    if row is None:
+        return None
+    (last,) = row
+    if not is_numbered(artifact_id, last):
+        raise corrupt(f"artifacts/{artifact_id}", "its last version is no number")
+    return last
+
+
+def is_numbered(artifact_id: object, version: object) -> bool:
+    """Tell whether columns hold an id and a number."""
+    return is_id(artifact_id) and isinstance(version, int)
 
 
 def find_document(transaction: Transaction, reference: ArtifactRef) -> StoredVersion | None:

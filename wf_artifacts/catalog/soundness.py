@@ -14,14 +14,16 @@ from wf_artifacts.catalog.rows import (
     deployment_document,
     find_artifact,
     find_versions,
+    is_numbered,
     read_deployment,
 )
 from wf_artifacts.catalog.rules import require_saved_plan
 from wf_artifacts.storage.database import Database, Transaction
 from wf_artifacts.storage.findings import KEEPS_NUMBER, MOVES_IT, Fault, Finding
 from wf_artifacts.storage.rows import examine
+from wf_artifacts.storage.soundness import take_lock
 from wf_core.errors import StateCorrupt
-from wf_core.ids import DeploymentId
+from wf_core.ids import DeploymentId, is_id
 
 
 def faults(database: Database) -> Iterator[Fault]:
@@ -35,7 +37,8 @@ def faults(database: Database) -> Iterator[Fault]:
             yield from _version_faults(database, ArtifactRef(artifact_id, version))
     yield from _lagging_numbers(database)
     for (deployment_id,) in deployments:
-        yield from _deployment_faults(database, deployment_id)
+        if is_id(deployment_id):
+            yield from _deployment_faults(database, deployment_id)
 
 
 def _version_faults(database: Database, reference: ArtifactRef) -> Iterator[Fault]:
@@ -88,6 +91,8 @@ def _lagging_numbers(database: Database) -> Iterator[Fault]:
     with database.reading() as transaction:
         lagging = transaction.rows("lagging_numbers")
     for artifact_id, version in lagging:
+        if not is_numbered(artifact_id, version):
+            continue
         problem = f"Its next version would get the number of an earlier one: {version} is taken."
         finding = Finding(f"artifacts/{artifact_id}", "damaged", problem, f"Counts on from {version}.")
         yield Fault(finding, partial(count_on, artifact_id))
@@ -127,5 +132,5 @@ def _mend(database: Database, read: Callable[[Transaction], object], take_away: 
 @contextmanager
 def _repairing(database: Database) -> Generator[Transaction]:
     with database.writing() as transaction:
-        transaction.change("lock_catalog")
+        take_lock(transaction, "catalog")
         yield transaction

@@ -16,7 +16,15 @@ from wf_artifacts.catalog import soundness
 from wf_artifacts.catalog.definitions import Definition, Definitions
 from wf_artifacts.catalog.models import ARTIFACT, DEPLOYMENT, Artifact, ArtifactListing, Deployment
 from wf_artifacts.catalog.references import ArtifactRef, require_reachable, require_unused
-from wf_artifacts.catalog.rows import find_artifact, find_document, find_versions, read_artifact, read_deployment
+from wf_artifacts.catalog.rows import (
+    find_artifact,
+    find_document,
+    find_last_version,
+    find_versions,
+    is_numbered,
+    read_artifact,
+    read_deployment,
+)
 from wf_artifacts.catalog.rules import first_version, require_ids, require_restorable, taking_the_place_of
 from wf_artifacts.errors import ArtifactNotFound, DeploymentNotFound
 from wf_artifacts.storage.connections import Row
@@ -25,6 +33,7 @@ from wf_artifacts.storage.findings import Fault
 from wf_artifacts.storage.identifiers import require_id
 from wf_artifacts.storage.pages import Page
 from wf_artifacts.storage.rows import FIRST, list_rows
+from wf_artifacts.storage.soundness import take_lock
 from wf_artifacts.storage.threads import in_thread
 from wf_core.errors import StateError
 from wf_core.ids import ArtifactId, DeploymentId, close_matches
@@ -62,8 +71,8 @@ class SqlCatalog:
             earlier = _find(transaction, artifact_id, draft.digest)
             if earlier is not None:
                 return earlier
-            last = transaction.row("last_version", artifact_id=artifact_id)
-            artifact = draft if last is None else draft.model_copy(update={"version": last[0] + 1})
+            last = find_last_version(transaction, artifact_id)
+            artifact = draft if last is None else draft.model_copy(update={"version": last + 1})
             transaction.change("number_artifact", artifact_id=artifact_id, version=artifact.version)
             _put_version(transaction, artifact)
             return artifact
@@ -97,14 +106,16 @@ class SqlCatalog:
     @in_thread
     def last_versions(self) -> Mapping[ArtifactId, int]:
         with self._database.reading() as transaction:
-            return {ArtifactId(name): last for name, last in transaction.rows("last_versions")}
+            return {
+                ArtifactId(name): last for name, last in transaction.rows("last_versions") if is_numbered(name, last)
+            }
 
     @in_thread
     def restore_artifact(self, artifact_id: ArtifactId, versions: Sequence[Artifact], *, last: int) -> None:
         require_id("an artifact", artifact_id)
         with self._changing() as transaction:
-            row = transaction.row("last_version", artifact_id=artifact_id)
-            require_restorable(artifact_id, versions, last, known=row[0] if row else 0)
+            known = find_last_version(transaction, artifact_id)
+            require_restorable(artifact_id, versions, last, known=known or 0)
             transaction.change("number_artifact", artifact_id=artifact_id, version=last)
             for artifact in versions:
                 _put_version(transaction, artifact)
@@ -155,7 +166,7 @@ class SqlCatalog:
     @contextmanager
     def _changing(self) -> Generator[Transaction]:
         with self._database.writing() as transaction:
-            transaction.change("lock_catalog")
+            take_lock(transaction, "catalog")
             yield transaction
 
 
@@ -191,7 +202,8 @@ def _newest(transaction: Transaction, after: str, limit: int) -> list[Row]:
     numbers: dict[str, list[int]] = {row[0]: [] for row in rows}
     if rows:
         for artifact_id, version in transaction.rows("list_versions", first=rows[0][0], last=rows[-1][0]):
-            numbers[artifact_id].append(version)
+            if is_numbered(artifact_id, version):
+                numbers[artifact_id].append(version)
     return [(*row, numbers[row[0]]) for row in rows]
 
 

@@ -10,7 +10,7 @@ from wf_artifacts.errors import RunNotFound
 from wf_artifacts.runs.checkpoints import NamedCheckpoint, whole
 from wf_artifacts.runs.environment import ENVIRONMENT, PinnedEnvironment
 from wf_artifacts.runs.models import RECORD, Checkpoint, RunRecord
-from wf_artifacts.runs.rows import read_entries, read_entry, read_journal, read_made, read_record
+from wf_artifacts.runs.rows import read_entries, read_entry, read_journal, read_made, read_record, require_numbers
 from wf_artifacts.runs.rules import COMPARED_RUNS
 from wf_artifacts.storage.connections import Row
 from wf_artifacts.storage.database import Transaction
@@ -56,7 +56,7 @@ def checkpoint(transaction: Transaction, run_id: RunId) -> Checkpoint:
 
 def journal(transaction: Transaction, run_id: RunId) -> list[bytes]:
     """Read the lines of its journal."""
-    run, _, length, position = find(transaction, "ends", run_id)
+    run, _, length, position = _ends(transaction, run_id)
     rows = transaction.rows("journal", run=run)
     last = rows[-1][0] if rows else None
     if last != position:
@@ -68,6 +68,7 @@ def require_progress(transaction: Transaction, run_id: RunId) -> None:
     """Accept what its head says about how far it is: what its record says, or the last of its inputs."""
     document, *counted, entries, steps = find(transaction, "progress", run_id)
     where = f"runs/{run_id}"
+    require_numbers((*counted, entries, steps), where)
     stored = load(document, RECORD, where)
     known = [max(stored.trace_count, entries or 0), max(stored.steps_executed, steps or 0)]
     if counted != known:
@@ -81,10 +82,16 @@ def made(transaction: Transaction, run_id: RunId, run: int) -> list[tuple[int, b
 
 def trace(transaction: Transaction, run_id: RunId, start: int, limit: int) -> list[dict[str, Any]]:
     """Read entries of its trace."""
-    run, trace_count, *_ = find(transaction, "ends", run_id)
+    run, trace_count, *_ = _ends(transaction, run_id)
     numbers = range(start, min(start + limit, trace_count))
     entries = _entries(transaction, run_id, run, numbers)
     return [read_entry(run_id, number, entry) for number, entry in zip(numbers, entries, strict=True)]
+
+
+def _ends(transaction: Transaction, run_id: RunId) -> Row:
+    ends = find(transaction, "ends", run_id)
+    require_numbers(ends, f"runs/{run_id}")
+    return ends
 
 
 def _entries(transaction: Transaction, run_id: RunId, run: int, numbers: range) -> list[bytes]:

@@ -43,7 +43,7 @@ def key_digest(record: RunRecord) -> bytes | None:
 
 
 def read_record(row: Row) -> RunRecord:
-    """Read a run whose columns a statement gives in the order of `run`; columns behind those are not looked at.
+    """Read a run whose columns a statement gives in the order of `run`; those behind it hold numbers.
 
     Raises:
         StateCorrupt, FormatTooNew: the record cannot be read, or is another's.
@@ -53,9 +53,20 @@ def read_record(row: Row) -> RunRecord:
     record = load(document, RECORD, where, run_id=run_id, deployment_id=deployment_id, status=status)
     if principal_digest(record.principal) != principal:
         raise corrupt(where, "it belongs to somebody else")
-    if trace_count is None:
+    if trace_count is None or steps_executed is None:
         raise corrupt(where, "nothing says how far it is")
+    require_numbers(row[5:], where)
     return record.model_copy(update={"trace_count": trace_count, "steps_executed": steps_executed})
+
+
+def require_numbers(values: Iterable[object], document: str) -> None:
+    """Accept what columns of numbers hold.
+
+    Raises:
+        StateCorrupt: somebody put something else there.
+    """
+    if not all(value is None or isinstance(value, int) for value in values):
+        raise corrupt(document, "what counts how far it is is no number")
 
 
 def entry_rows(run: int, first: int, entries: Sequence[bytes]) -> list[Parameters]:
@@ -152,6 +163,7 @@ def _lines(run_id: RunId, row: Row) -> list[bytes]:
     position, stored, checksum, *counted = row
     where = f"journal/{run_id}/{position}"
     lines = checked(stored, checksum, where, after=_crc32_of(*counted)).split(b"\n")
+    require_numbers((position, *counted), where)
     if not lines[-1].startswith(b'{"position":%d,' % position):
         raise corrupt(where, "it is not the input that led there")
     return lines

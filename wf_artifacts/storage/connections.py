@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
+from wf_artifacts.errors import StoreUnavailable
 from wf_artifacts.storage.statements import NO_PARAMETERS, Parameters
 
 Row = tuple[Any, ...]
@@ -15,6 +16,10 @@ class Answer(NamedTuple):
     """Empty where the statement asks for none."""
     changed: int
     """How many rows it changed; of no meaning where it changes none."""
+
+
+class Misunderstood(StoreUnavailable):
+    """A statement asks for what the tables of the database do not have, or makes what they have already."""
 
 
 class WouldWait(Exception):

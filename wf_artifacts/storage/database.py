@@ -37,6 +37,10 @@ class Transaction:
         rows = self.rows(name, **parameters)
         return rows[0] if rows else None
 
+    def ask(self, text: str) -> list[Row]:
+        """Give the rows that a text asks for, which is written for this kind of database."""
+        return self._connection.run(text).rows
+
     def change(self, name: str, **parameters: Value) -> int:
         """Run a statement that changes rows, and give how many."""
         with step("change", name):
@@ -55,6 +59,9 @@ class Database(ABC):
     With `to_copy_to` it may hold a part of a copy (`unfinished`). Any other is refused then, whether it connects or
     is about to change something: it may have been marked since.
     """
+
+    checks_types: bool
+    """Whether it refuses values of another type than their column has."""
 
     def __init__(
         self, dialect: Dialect, threads: int, turn: "threading.Lock | None" = None, *, to_copy_to: bool = False

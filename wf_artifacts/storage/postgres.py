@@ -12,7 +12,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from wf_artifacts.errors import InvalidStoreUrl, StoreFull, StoreUnavailable
-from wf_artifacts.storage.connections import Answer, WouldWait
+from wf_artifacts.storage.connections import Answer, Misunderstood, WouldWait
 from wf_artifacts.storage.database import DATABASE, Database
 from wf_artifacts.storage.migrations import migrate
 from wf_artifacts.storage.statements import NO_PARAMETERS, Dialect, Parameters, load_migrations
@@ -28,6 +28,10 @@ _BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _BEGIN_WRITING = f"BEGIN ISOLATION LEVEL READ COMMITTED; {_PATIENCE}"
 """Whatever the server does by default: what waited for a lock sees what was committed meanwhile."""
 _BEGIN_UNSYNCED = f"{_BEGIN_WRITING}; SET LOCAL synchronous_commit = off"
+_NOT_ITS_TABLES: Final = (
+    psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn, psycopg.errors.DuplicateTable,
+    psycopg.errors.DuplicateColumn, psycopg.errors.DuplicateObject, psycopg.errors.WrongObjectType,
+)  # fmt: skip
 _LOCK_SCHEMA = "SELECT pg_advisory_xact_lock(8675022)"
 
 _THIS_STORE = "'wf_locks'::regclass::oid::int"
@@ -100,6 +104,8 @@ class PostgresConnection:
             yield
         except psycopg.errors.DiskFull as error:
             raise StoreFull(DATABASE, self._reason(error)) from error
+        except _NOT_ITS_TABLES as error:
+            raise Misunderstood(DATABASE, self._reason(error)) from error
         except psycopg.Error as error:
             raise StoreUnavailable(DATABASE, self._reason(error)) from error
 
@@ -115,6 +121,8 @@ class PostgresDatabase(Database):
     Raises:
         InvalidStoreUrl: the address cannot be understood.
     """
+
+    checks_types = True
 
     def __init__(self, url: str, *, to_copy_to: bool = False) -> None:
         super().__init__(POSTGRES, threads=_CONNECTIONS, to_copy_to=to_copy_to)

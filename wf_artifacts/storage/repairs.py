@@ -13,6 +13,7 @@ from wf_artifacts.storage.connections import Row
 from wf_artifacts.storage.database import Database, Transaction
 from wf_artifacts.storage.findings import MOVES_IT, Fault, Finding
 from wf_artifacts.storage.rows import examine
+from wf_artifacts.storage.soundness import take_lock
 from wf_core.errors import StateCorrupt
 
 _ROWS: Final = 100
@@ -40,7 +41,7 @@ def every_row(
 def repairing(database: Database) -> Generator[Transaction]:
     """Change the database while no other repair does."""
     with database.writing() as transaction:
-        transaction.change("lock_repairs")
+        take_lock(transaction, "repairs")
         yield transaction
 
 

@@ -20,7 +20,7 @@ from typing import Final, cast
 
 from wf_artifacts.errors import NotAStore, StoreFull, StoreUnavailable
 from wf_artifacts.storage import atomic
-from wf_artifacts.storage.connections import Answer, WouldWait
+from wf_artifacts.storage.connections import Answer, Misunderstood, WouldWait
 from wf_artifacts.storage.database import DATABASE, Database
 from wf_artifacts.storage.documents import corrupt
 from wf_artifacts.storage.faults import refusal, translated
@@ -169,12 +169,16 @@ class SqliteConnection:
         reason = str(error).rstrip(".")
         if code in _DAMAGED:
             return corrupt(self._document, reason)
+        if code == sqlite3.SQLITE_ERROR:
+            return Misunderstood(DATABASE, reason)
         kind = StoreFull if code == sqlite3.SQLITE_FULL else StoreUnavailable
         return kind(DATABASE, reason)
 
 
 class SqliteDatabase(Database):
     """The database in the file at `path`, which is made when it is first used."""
+
+    checks_types = False
 
     def __init__(self, path: Path, *, to_copy_to: bool = False) -> None:
         # SQLite lets waiting writers look again from time to time; those of one process need not wait so long.

@@ -102,6 +102,7 @@ class _Copying:
         artifacts = 0
         for artifact_id, last in sorted((await self._origin.catalog.last_versions()).items()):
             artifacts += await self._artifact(artifact_id, last)
+        self._left_out += [unusable(error) for error in await to_thread.run_sync(self._origin.lacking)]
         return CopiedStore(
             artifacts=artifacts,
             deployments=await self._each(self._origin.catalog.list_deployments, self._deployment),

@@ -40,7 +40,7 @@ def row(**changed: Any) -> tuple[Any, ...]:
 
 
 def test_a_record_counts_what_was_appended_since() -> None:
-    assert read_record((*row(), "more")) == KEPT.model_copy(update={"trace_count": 5, "steps_executed": 2})
+    assert read_record((*row(), 7, None)) == KEPT.model_copy(update={"trace_count": 5, "steps_executed": 2})
 
 
 @pytest.mark.parametrize(
@@ -135,6 +135,24 @@ def test_a_row_of_inputs_that_counts_otherwise_is_damage(column: int) -> None:
         changed = (*second[:column], other, *second[column + 1 :])
         with pytest.raises(StateCorrupt, match="document journal/run_1/9 is damaged: it is not what was written"):
             read_journal(RUN, [first, changed], length=LENGTH)
+
+
+@pytest.mark.parametrize("column", [0, 3, 4, 5, 6])
+def test_a_row_of_inputs_without_a_checksum_that_counts_in_no_numbers_is_damage(column: int) -> None:
+    """Earlier versions wrote none."""
+    (first, *_) = journal_rows()
+    changed = [*first[:2], None, *first[3:]]
+    changed[column] = b"9"
+    with pytest.raises(StateCorrupt, match=r"document journal/run_1/.* is damaged: what counts"):
+        list(read_made(RUN, [tuple(changed)]))
+
+
+@pytest.mark.parametrize("column", [5, 6, 7, 8])
+def test_a_run_that_is_counted_in_no_numbers_is_damage(column: int) -> None:
+    found: list[object] = [*row(), 7, None]
+    found[column] = "5"
+    with pytest.raises(StateCorrupt, match="what counts how far it is is no number"):
+        read_record(tuple(found))
 
 
 def test_entries_are_numbered_and_a_missing_one_is_damage() -> None:

@@ -8,7 +8,7 @@ from zlib import crc32
 import pytest
 
 from tests.wf_artifacts.conftest import Open
-from tests.wf_artifacts.databases import run_sql
+from tests.wf_artifacts.databases import database_at, run_sql
 from tests.wf_artifacts.postgres import PostgresServer
 from tests.wf_artifacts.samples import checkpoint, following, inputs, record, start_and_release
 from wf_artifacts.errors import StoreUnavailable
@@ -20,7 +20,7 @@ from wf_artifacts.storage.connections import Connection
 from wf_artifacts.storage.database import Database
 from wf_artifacts.storage.migrations import migrate
 from wf_artifacts.storage.statements import Dialect, load_migrations
-from wf_core.errors import FormatTooNew
+from wf_core.errors import FormatTooNew, StateCorrupt
 
 OLD = [["CREATE TABLE things (name TEXT)", "INSERT INTO things VALUES ('old')"]]
 NEW = [*OLD, ["CREATE TABLE more (name TEXT)", "INSERT INTO more SELECT name FROM things"]]
@@ -72,7 +72,7 @@ def test_a_schema_that_is_up_to_date_is_left_alone(bare: Connection) -> None:
 
 def test_a_migration_that_fails_leaves_the_schema_of_before(bare: Connection) -> None:
     bring(bare, OLD)
-    with pytest.raises(StoreUnavailable):
+    with pytest.raises(StateCorrupt, match="document wf_schema is damaged: it says 1"):
         bring(bare, [*OLD, ["CREATE TABLE more (name TEXT)", "INSERT INTO nothing VALUES (1)"]])
     bare.rollback()
     assert values(bare, "wf_schema") == [1]
@@ -86,6 +86,33 @@ def test_a_newer_schema_is_refused(connection: Connection, open_database: Open) 
         pass
     assert refused.value.found == 99
     assert "database" in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        ("DELETE FROM wf_schema", "it has lost its row"),
+        ("UPDATE wf_schema SET version = 0", "it says 0"),
+        ("UPDATE wf_schema SET version = 3", "it says 3"),
+        ("UPDATE wf_schema SET version = version - 1", "it says"),
+        ("UPDATE wf_schema SET version = -1", "it holds -1"),
+        ("INSERT INTO wf_schema VALUES (3)", "it holds"),
+    ],
+)
+def test_a_number_that_is_not_that_of_the_tables_is_damage(
+    connection: Connection, open_database: Open, damage: str, reason: str
+) -> None:
+    connection.run(damage)
+    with pytest.raises(StateCorrupt, match=f"document wf_schema is damaged: {reason}"), open_database().reading():
+        pass
+
+
+def test_a_number_that_is_none_is_damage(sqlite: str) -> None:
+    database = database_at(sqlite)
+    run_sql(database, "UPDATE wf_schema SET version = 'x'")
+    database.close()
+    with pytest.raises(StateCorrupt, match="it holds 'x'"), database_at(sqlite).reading():
+        pass
 
 
 def test_many_that_open_an_empty_database_at_once_all_find_the_schema(open_database: Open) -> None:

@@ -57,5 +57,5 @@ def test_migrations_are_read_in_order_statement_by_statement(dialect: Dialect) -
     migrations = load_migrations(dialect)
     assert migrations[0][0].startswith("CREATE TABLE wf_locks")
     for statement in (statement for migration in migrations for statement in migration):
-        assert re.match(r"\s*(CREATE|INSERT|UPDATE|DELETE|ALTER)\b", statement)
+        assert re.match(r"\s*(CREATE|INSERT|UPDATE|DELETE|ALTER|DROP)\b", statement)
         assert not statement.rstrip().endswith(";")
