@@ -141,7 +141,7 @@ def read_agent(document: object, *, name: str, checks_isolation: bool = True) ->
     try:
         agent = AgentFile.model_validate(document)
     except ValidationError as exc:
-        raise _invalid(name, problems(exc, _known_keys)) from None
+        raise _invalid(name, problems(exc, _known_keys, either_spelling=True)) from None
     if checks_isolation:
         runner, policy = read_runner(agent.runner or {}), read_policy(agent.tool_call_policy_config)
         faults = isolation_faults(policy, runner, where="toolCallPolicyConfig")

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pydantic import ValidationError
+from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
 from wf_core.ids import close_matches
@@ -26,15 +27,28 @@ _EXPECTED: Mapping[str, str] = {
 _BEGINNING = re.compile(r"^(Value error, |(Input|String|List|Dictionary) (?=should ))")
 
 
-def problems(error: ValidationError, known_keys: Callable[[Sequence[int | str]], Iterable[str]]) -> list[str]:
-    """Say every problem in order; `known_keys` names the keys that may stand at a place."""
-    return [_describe(one, known_keys) for one in error.errors(include_url=False, include_input=False)]
+def problems(
+    error: ValidationError,
+    known_keys: Callable[[Sequence[int | str]], Iterable[str]],
+    *,
+    either_spelling: bool = False,
+) -> list[str]:
+    """Say every problem in order; `known_keys` names the keys that may stand at a place.
+
+    With `either_spelling` keys may be spelled in snake_case too, so that one key may stand there in both.
+    """
+    faults = error.errors(include_url=False, include_input=False)
+    return [_describe(one, known_keys, either_spelling=either_spelling) for one in faults]
 
 
-def _describe(error: ErrorDetails, known_keys: Callable[[Sequence[int | str]], Iterable[str]]) -> str:
+def _describe(
+    error: ErrorDetails, known_keys: Callable[[Sequence[int | str]], Iterable[str]], *, either_spelling: bool
+) -> str:
     where = _place(error["loc"])
     if error["type"] == "extra_forbidden":
         *parents, key = error["loc"]
+        if either_spelling and (other := to_camel(str(key))) in known_keys(parents):
+            return f"{where} and {_place((*parents, other))} are one key: write one of them"
         close = close_matches(str(key), known_keys(parents), 1)
         return f"unknown key {where}" + (f" (did you mean {close[0]}?)" if close else "")
     if error["type"] == "missing":

@@ -150,7 +150,7 @@ def read_runner(document: Mapping[str, JsonValue], *, name: str = "runner") -> R
     try:
         return Runner.model_validate(document)
     except ValidationError as exc:
-        faults = problems(exc, _known_keys)
+        faults = problems(exc, _known_keys, either_spelling=True)
         raise InvalidRunner(
             f"{name}: " + "; ".join(faults) + ".",
             hint="docs/isolation.md shows every key.",

@@ -123,6 +123,13 @@ def test_a_file_that_is_none_says_so_without_its_path(tmp_path: Path) -> None:
         parse_agent("[]", name="a.json")
 
 
+def test_one_key_in_both_spellings_is_told_as_that() -> None:
+    assert refusal(maxTurns=5, max_turns=6) == ["max_turns and maxTurns are one key: write one of them"]
+    assert refusal(runner={"timeoutSeconds": 5, "timeout_seconds": 6}) == [
+        "runner: timeout_seconds and timeoutSeconds are one key: write one of them"
+    ]
+
+
 def test_what_no_file_can_be_called_is_refused_at_once() -> None:
     assert refusal(model="scripted:a\0b")[0].startswith("model: ")
     with pytest.raises(InvalidConfig, match=r"agents\.helper\.file: "):
