@@ -33,6 +33,9 @@ INSPECTION_SECONDS = 10.0
 MOST_ACTIONS = 5
 """How many questions and how many calls `next_actions` says how to answer. The others are answered alike."""
 
+MOST_OUTCOMES = 10
+"""How many outcomes of a question `next_actions` names. The question names them all."""
+
 _DOUBT = (None, "in_doubt")
 
 _REASONS = {
@@ -181,10 +184,12 @@ def question(interrupt: Mapping[str, object]) -> InterruptView:
 
 def answer_action(run_id: str, interrupt: InterruptView) -> str:
     """Say how an open question is answered."""
+    named = interrupt.outcomes[:MOST_OUTCOMES]
+    others = [f"<one of {len(interrupt.outcomes)} outcomes>"] if len(named) < len(interrupt.outcomes) else []
     if interrupt.answered_by == "person":
-        outcomes = "|".join(interrupt.outcomes)
+        outcomes = "|".join([*named, *others])
         return f"a person answers: wf runs resume {run_id} --interrupt {interrupt.id} --outcome {outcomes}"
-    outcomes = " or ".join(f'"{outcome}"' for outcome in interrupt.outcomes)
+    outcomes = " or ".join([*(f'"{outcome}"' for outcome in named), *others])
     return (
         f'resume_run(run_id="{run_id}", interrupt_id="{interrupt.id}", resume_outcome={outcomes}, '
         "resume_payload=<what resume_schema asks for>)"

@@ -1,7 +1,5 @@
 """What a run did, as much at a time as can be shown at once."""
 
-from typing import Any
-
 from wf_core.ids import RunId
 from wf_core.jsonvalue import size
 from wf_mcp.app import App
@@ -23,7 +21,8 @@ async def read_run_trace(
     check_limit(limit)
     record = await app.stores.runs.load(RunId(run_id), principal=caller.principal)
     first = start if start >= 0 else max(0, record.trace_count + start)
-    entries = _within_page(await app.stores.runs.read_trace(record.run_id, first, limit))
+    stored = await app.stores.runs.read_trace(record.run_id, first, limit)
+    entries = _within_page([TraceEntry.model_validate(entry) for entry in stored])
     following = first + len(entries)
     return TracePage(
         run_id=record.run_id,
@@ -33,15 +32,15 @@ async def read_run_trace(
         limit=limit,
         truncated=following < record.trace_count,
         next_start=following if following < record.trace_count else None,
-        entries=[TraceEntry.model_validate(entry) for entry in entries],
+        entries=entries,
     )
 
 
-def _within_page(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _within_page(entries: list[TraceEntry]) -> list[TraceEntry]:
     """Take as many entries as a model can be shown at once."""
     room = PAGE_BYTES
     for number, entry in enumerate(entries):
-        room -= size(entry)
+        room -= size(entry.model_dump(mode="json")) + 1
         if room < 0 and number > 0:
             return entries[:number]
     return entries

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from wf_mcp.server import results, schemas
 from wf_mcp.server.arguments import check, strict
+from wf_mcp.server.bounds import fewer_rows
 from wf_mcp.server.call import ToolCall
 from wf_mcp.server.opening import Opening
 from wf_mcp.server.progress import Progress
@@ -68,13 +69,19 @@ class WorkflowTool(Tool):
         context: Context[Any, Any],
         convert_result: bool = False,  # noqa: ARG002
     ) -> CallToolResult:
-        """Call the function. Only a fault of the protocol is raised; anything else becomes a result."""
+        """Call the function. Only a fault of the protocol is raised; anything else becomes a result.
+
+        A page that is too long to be read is asked for again, with fewer rows.
+        """
         opening: Opening = context.request_context.lifespan_context
         app = await opening.app()
         call = ToolCall(app=app, progress=Progress(context))
         try:
             values = check(self.fn_metadata.arg_model, arguments)
-            return results.success(await self.fn(call, **values))
+            answer = await self.fn(call, **values)
+            while (rows := fewer_rows(answer)) is not None:
+                answer = await self.fn(call, **{**values, "limit": rows})
+            return results.success(answer)
         except MCPError:
             raise
         except Exception as error:  # noqa: BLE001 - the boundary: `describe` decides what is shown of it

@@ -114,6 +114,15 @@ def test_who_may_answer_and_how_is_said_of_each_question() -> None:
     )
 
 
+@pytest.mark.parametrize("who", ["anyone", "person"])
+def test_of_many_outcomes_the_first_are_named_in_what_to_do(who: str) -> None:
+    outcomes = [f"outcome_{number}" for number in range(1000)]
+    told = summaries.answer_action("run_1", summaries.question(QUESTION | {"outcomes": outcomes, "answered_by": who}))
+    assert "outcome_9" in told
+    assert "outcome_10" not in told
+    assert "<one of 1000 outcomes>" in told
+
+
 @pytest.mark.parametrize(
     ("status", "readiness", "told"),
     [

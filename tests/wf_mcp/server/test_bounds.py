@@ -1,26 +1,35 @@
 """Answers that a model can read."""
 
 from collections.abc import Callable
-from typing import Any
+from functools import cache
+from typing import Any, get_args, get_type_hints
 
 import pytest
-from pydantic import BaseModel
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from wf_core.jsonvalue import size
+from wf_core.schemas import compile_schema
 from wf_mcp.operations.models import (
+    CallAnswer,
     InterruptView,
     OpenCall,
     PendingCall,
     PendingItem,
     PendingList,
+    RunErrorView,
     RunList,
     RunRow,
     RunSummary,
 )
 from wf_mcp.operations.session_models import SessionDetail, SessionList, SessionRow, TurnView
-from wf_mcp.server.bounds import MOST_BYTES, bounded, paged
-
-pytestmark = pytest.mark.anyio
+from wf_mcp.server import bounds
+from wf_mcp.server.bounds import MOST_BYTES, fewer_rows
+from wf_mcp.server.shapes import Shape, fields_of, rows_of
+from wf_mcp.server.tool import WorkflowTool
+from wf_mcp.server.tools import tools_of
+from wf_mcp.server.toolsets import TOOLSETS
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"answer": {"type": "string"}}}
 
@@ -64,28 +73,40 @@ def run(**fields: Any) -> RunSummary:
     )
 
 
+def bounded(answer: BaseModel) -> dict[str, Any]:
+    """Bound an answer: it is short enough, and an answer as before."""
+    told = bounds.bounded(answer.model_dump(mode="json"), type(answer))
+    assert size(told) <= MOST_BYTES
+    type(answer).model_validate(told)
+    return told
+
+
 def test_an_answer_that_a_model_can_read_is_exact() -> None:
-    told = run(output={"text": "x" * 31_000}).model_dump(mode="json")
-    assert bounded(told) == told
+    told = run(output={"text": "x" * 31_000})
+    assert bounded(told) == told.model_dump(mode="json")
 
 
 @pytest.mark.parametrize("questions", [0, 3])
 def test_of_a_longer_answer_the_longest_values_are_shortened(questions: int) -> None:
     asked = [question(number) for number in range(questions)]
-    told = run(output={"number": 1, "text": "x" * 5_000_000}, interrupts=asked).model_dump(mode="json")
+    told = run(output={"number": 1, "text": "x" * 5_000_000}, interrupts=asked)
     answer = bounded(told)
-    assert size(answer) <= MOST_BYTES
     assert answer["output"]["number"] == 1
-    assert answer["output"]["text"]["$truncated"] is True
-    assert answer["interrupts"] == told["interrupts"]
-    assert answer["diagnostics"] == []
+    preview = answer["output"]["text"].pop("preview")
+    assert answer["output"]["text"] == {"$truncated": True, "bytes": 5_000_002}
+    assert (preview.strip("x"), 1_900 < len(preview) < 2_000) == ("", True)
+    assert answer["interrupts"] == told.model_dump(mode="json")["interrupts"]
+    [note] = answer["diagnostics"]
+    assert (note["code"], note["severity"]) == ("shortened", "warning")
+    assert note["message"].endswith("too many to be read at once: shortened are `output`.")
+    assert note["hint"] == "The resource wf://runs/run_1, or `wf runs show run_1 --json`, gives everything."
 
 
 def test_a_long_answer_of_a_model_is_cut_and_stays_text() -> None:
-    told = bounded(session(answer="word " * 1_000_000).model_dump(mode="json"))
+    told = bounded(session(answer="word " * 1_000_000))
     assert told["answer"].startswith("word word")
     assert "5000000 characters in all" in told["answer"]
-    assert size(told) <= MOST_BYTES
+    assert "wf session show ses_1 --json" in told["diagnostics"][0]["hint"]
 
 
 def test_of_many_questions_and_calls_the_first_are_named_and_it_is_said_where_the_others_are() -> None:
@@ -93,15 +114,12 @@ def test_of_many_questions_and_calls_the_first_are_named_and_it_is_said_where_th
         interrupt=question(0),
         interrupts=[question(number) for number in range(900)],
         pending_calls=[call(number) for number in range(800)],
-    ).model_dump(mode="json")
+    )
     told = bounded(many)
-    assert size(told) <= MOST_BYTES
     for name, all_of_them in (("interrupts", 900), ("pending_calls", 800)):
         shown = len(told[name])
         assert shown >= 10
-        assert [one.get("id") or one["token"] for one in told[name]] == [
-            one.get("id") or one["token"] for one in many[name][:shown]
-        ]
+        assert told[name] == many.model_dump(mode="json")[name][:shown]
         assert f"`{name}` has the first {shown} of {all_of_them}" in told["diagnostics"][0]["message"]
     assert told["diagnostics"][0]["code"] == "shortened"
     assert 'list_pending(run_id="run_1")' in told["diagnostics"][0]["hint"]
@@ -121,11 +139,8 @@ def test_a_session_is_bounded_with_its_calls_its_words_and_its_turns() -> None:
     ]
     prompts = ["w" * 4000] * 50
     told = bounded(
-        session(
-            pending_calls=[call(number) for number in range(900)], conversation=turns, queued_prompts=prompts
-        ).model_dump(mode="json")
+        session(pending_calls=[call(number) for number in range(900)], conversation=turns, queued_prompts=prompts)
     )
-    assert size(told) <= MOST_BYTES
     assert (told["conversation"][-1]["id"], told["pending_calls"][0]["token"]) == ("t19", f"call_{0:026d}")
     assert SessionDetail.model_validate(told).queued_prompts
     assert f"`conversation` has the last {len(told['conversation'])} of 20" in told["diagnostics"][0]["message"]
@@ -133,11 +148,60 @@ def test_a_session_is_bounded_with_its_calls_its_words_and_its_turns() -> None:
     assert "wf session show ses_1 --json" in told["diagnostics"][0]["hint"]
 
 
+def schema(number: int) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {f"field_{place}": {"type": "string", "description": "d" * 80} for place in range(number)},
+    }
+
+
+def test_of_a_question_as_much_stays_as_can() -> None:
+    long = question(0).model_copy(update={"payload": {"text": "Really? " * 400}, "resume_schema": schema(100)})
+    told = bounded(run(interrupt=long, interrupts=[long] * 5))
+    assert told["interrupt"] == long.model_dump(mode="json")
+    assert {item["resume_schema"]["properties"]["$truncated"] for item in told["interrupts"]} == {True}
+    longer = bounded(run(interrupt=long.model_copy(update={"resume_schema": schema(1000)})))
+    assert longer["interrupt"]["payload"] == long.payload
+    assert len(longer["interrupt"]["resume_schema"]["properties"]["preview"]) > 10_000
+    outcomes = [f"outcome_{number}" for number in range(5000)]
+    many = bounded(run(interrupt=question(0).model_copy(update={"outcomes": outcomes})))
+    assert len(many["interrupt"]["outcomes"]) >= 300
+    shown = len(many["interrupt"]["outcomes"])
+    assert many["interrupt"]["outcomes"] == outcomes[:shown]
+    assert f"`interrupt.outcomes` has the first {shown} of 5000" in many["diagnostics"][0]["message"]
+
+
+def test_what_is_said_to_be_left_out_is_left_out() -> None:
+    told = bounded(
+        run(
+            error=RunErrorView(
+                code="x",
+                message="é" * 100_000,
+                step_id="a",
+                path=["a"],
+                attempt=1,
+                side_effects="none",
+                details={"text": "y"},
+            )
+        )
+    )
+    [note] = told["diagnostics"]
+    assert note["message"].endswith(": shortened are `error.message`.")
+    assert told["error"]["message"].endswith(" … (100000 characters in all)")
+    assert told["error"]["details"] == {"text": "y"}
+
+
+def test_an_answer_without_diagnostics_gets_some_when_it_is_shortened() -> None:
+    told = bounded(CallAnswer(outcome="ok", output={"rows": [1] * 100_000}))
+    assert told["output"]["rows"]["bytes"] == 200_001
+    assert "kept nowhere" in told["diagnostics"][0]["hint"]
+    assert "diagnostics" not in bounded(CallAnswer(outcome="ok", output=1))
+
+
 def test_turns_are_left_out_only_where_shorter_values_are_not_enough() -> None:
     turns = [TurnView(id=f"t{number}", by="model", text="x" * 4000) for number in range(10)]
-    told = bounded(session(conversation=turns).model_dump(mode="json"))
+    told = bounded(session(conversation=turns))
     assert [turn["id"] for turn in told["conversation"]] == [turn.id for turn in turns]
-    assert size(told) <= MOST_BYTES
 
 
 def row(number: int, calls: int) -> RunRow:
@@ -194,38 +258,106 @@ def pending(most: int) -> PendingList:
     return PendingList(pending=[item(number) for number in range(most)], next_cursor=str(most))
 
 
-@pytest.mark.parametrize("page", [runs, sessions, pending])
-async def test_a_page_that_is_too_long_has_fewer_rows_and_the_cursor_of_the_next(
-    page: Callable[[int], BaseModel],
+@pytest.mark.parametrize(("page", "least"), [(runs, 10), (sessions, 90), (pending, 10)])
+def test_a_page_that_is_too_long_has_fewer_rows(page: Callable[[int], BaseModel], least: int) -> None:
+    asked, answer = 0, page(100)
+    while (rows := fewer_rows(answer)) is not None:
+        asked, answer = asked + 1, page(rows)
+    told = bounded(answer)
+    name = rows_of(type(answer))
+    assert name is not None
+    assert least <= len(told[name]) < 100
+    assert told["next_cursor"] == str(len(told[name]))
+    assert asked <= 4
+
+
+def test_one_row_is_the_least_of_a_page() -> None:
+    huge = item(0).model_copy(update={"interrupt": question(0).model_copy(update={"outcomes": ["o" * 900] * 90})})
+    assert fewer_rows(PendingList(pending=[huge], next_cursor="c")) is None
+    assert fewer_rows(PendingList(pending=[huge] * 2, next_cursor="c")) == 1
+    told = bounded(PendingList(pending=[huge], next_cursor="c"))
+    assert (len(told["pending"]), told["next_cursor"]) == (1, "c")
+
+
+TEXTS = ["", "x", "é" * 300, "\x01" * 2_000, "😀" * 10_000]
+VALUES: list[Any] = [
+    None,
+    1,
+    "x" * 5_000,
+    {"a" * 300: ["b" * 300] * 70},
+    [[{"deep": "\x01" * 100}] * 3] * 10,
+    {f"key{number}": number for number in range(1_000)},
+    {"long": "é" * 10_000, "short": True},
+]
+
+
+def models_of(tool: WorkflowTool) -> list[type[BaseModel]]:
+    returned = get_type_hints(tool.fn)["return"]
+    return list(get_args(returned)) or [returned]
+
+
+def inner_of(annotation: Any) -> Any:
+    """Give what the items of a list are, or the members of a map."""
+    return get_args(annotation)[-1]
+
+
+@cache
+def fitting(annotation: Any) -> list[Any]:
+    """Give the values that a field may hold."""
+
+    def fits(value: Any) -> bool:
+        try:
+            TypeAdapter(annotation).validate_python(value)
+        except ValidationError:
+            return False
+        return True
+
+    return [value for value in VALUES if fits(value)]
+
+
+@st.composite
+def answers(draw: st.DrawFn, model: type[BaseModel], depth: int = 0) -> dict[str, Any]:
+    """Give an answer of a model in which everything that may be long may be."""
+
+    def of(shape: Shape, annotation: Any) -> Any:
+        match shape.kind:
+            case "value":
+                return draw(st.sampled_from(fitting(annotation)))
+            case "text":
+                return draw(st.sampled_from(TEXTS if depth == 0 else TEXTS[:-1]))
+            case "list":
+                assert shape.inner is not None
+                one = of(shape.inner, inner_of(annotation))
+                return [one] * draw(st.sampled_from([0, 1, 12] if depth else [0, 1, 12, 100]))
+            case "map":
+                assert shape.inner is not None
+                one = of(shape.inner, inner_of(annotation))
+                keys = ["k" * 5000, *(f"key{number}" for number in range(draw(st.sampled_from([0, 1, 60]))))]
+                return dict.fromkeys(keys, one)
+            case "record":
+                assert shape.model is not None
+                return draw(answers(shape.model, depth + 1))
+            case "exact":
+                return draw(st.from_type(annotation))
+
+    told = {name: of(shape, model.model_fields[name].annotation) for name, shape in fields_of(model).items()}
+    return told | {"next_cursor": "c" * 300} if "next_cursor" in told else told
+
+
+@pytest.mark.parametrize("tool", tools_of(TOOLSETS), ids=lambda tool: tool.name)
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(data=st.data())
+def test_whatever_is_stored_the_answer_of_a_tool_is_short_and_fits_its_schema(
+    tool: WorkflowTool, data: st.DataObject
 ) -> None:
-    asked: list[int] = []
-
-    async def ask(most: int) -> BaseModel:
-        asked.append(most)
-        return page(most)
-
-    told = bounded((await paged(ask, 100)).model_dump(mode="json"))
-    rows = next(iter(told.values()))
-    assert 10 <= len(rows) < 100
-    assert told["next_cursor"] == str(len(rows))
-    assert size(told) <= MOST_BYTES
-    assert len(asked) <= 4
-
-
-async def test_a_page_that_can_be_read_is_asked_for_once_and_one_row_is_the_least() -> None:
-    asked: list[int] = []
-
-    async def ask(most: int) -> RunSummary | PendingList:
-        asked.append(most)
-        return PendingList(pending=[item(0)], next_cursor=None)
-
-    await paged(ask, 20)
-    assert asked == [20]
-
-    async def ask_much(most: int) -> PendingList:
-        asked.append(most)
-        huge = item(0).model_copy(update={"next_action": "x" * 100_000})
-        return PendingList(pending=[huge] * min(most, 2), next_cursor=None)
-
-    assert len((await paged(ask_much, 20)).pending) == 1
-    assert asked == [20, 20, 1]
+    model = data.draw(st.sampled_from(models_of(tool)))
+    told = model.model_validate(data.draw(answers(model)))
+    name = rows_of(model)
+    if name is not None:
+        while (rows := fewer_rows(told)) is not None:
+            told = told.model_copy(update={name: getattr(told, name)[:rows]})
+    answer = bounded(told)
+    if name is not None:
+        assert len(answer[name]) == len(getattr(told, name))
+    check = compile_schema(tool.fn_metadata.output_schema or {})
+    assert check is None or check.accepts(answer)

@@ -8,7 +8,6 @@ from wf_mcp import operations
 from wf_mcp.operations.models import PendingList, RunSummary
 from wf_mcp.operations.session_models import SessionSummary
 from wf_mcp.server.arguments import Cursor, Limit
-from wf_mcp.server.bounds import paged
 from wf_mcp.server.call import ToolCall
 from wf_mcp.server.tool import ACTS, READS, WorkflowTool
 
@@ -27,11 +26,8 @@ async def list_pending(
 
     Use it when the user asks what is waiting for an answer or an approval.
     """
-    return await paged(
-        lambda most: operations.pending.list_pending(
-            call.app, run_id=run_id, session_id=session_id, cursor=cursor, limit=most, caller=call.caller
-        ),
-        limit,
+    return await operations.pending.list_pending(
+        call.app, run_id=run_id, session_id=session_id, cursor=cursor, limit=limit, caller=call.caller
     )
 
 

@@ -7,7 +7,6 @@ from pydantic import Field
 from wf_mcp import operations
 from wf_mcp.operations.models import ResumeReadiness, RunList, RunStatus, RunSummary, TracePage
 from wf_mcp.server.arguments import Cursor, JsonObject, Limit, WholeNumber
-from wf_mcp.server.bounds import paged
 from wf_mcp.server.call import ToolCall
 from wf_mcp.server.tool import ACTS, ASKS_SOURCES, DELETES, READS, WorkflowTool
 
@@ -112,17 +111,14 @@ async def list_runs(
     limit: Limit = 20,
 ) -> RunList:
     """List runs, newest first. Use it to find a run whose id you do not have; inspect_run shows one whole."""
-    return await paged(
-        lambda most: operations.runs.list_runs(
-            call.app,
-            status=status,
-            deployment_id=deployment_id,
-            resume_readiness=resume_readiness,
-            cursor=cursor,
-            limit=most,
-            caller=call.caller,
-        ),
-        limit,
+    return await operations.runs.list_runs(
+        call.app,
+        status=status,
+        deployment_id=deployment_id,
+        resume_readiness=resume_readiness,
+        cursor=cursor,
+        limit=limit,
+        caller=call.caller,
     )
 
 

@@ -8,7 +8,6 @@ from wf_artifacts.sessions.models import SessionStatus
 from wf_mcp import operations
 from wf_mcp.operations.session_models import SessionDetail, SessionList, SessionSummary
 from wf_mcp.server.arguments import Cursor, Limit, WholeNumber
-from wf_mcp.server.bounds import paged
 from wf_mcp.server.call import ToolCall
 from wf_mcp.server.tool import ACTS, READS, WorkflowTool
 
@@ -93,11 +92,8 @@ async def list_sessions(
     call: ToolCall, status: SessionStatus | None = None, cursor: Cursor = None, limit: Limit = 20
 ) -> SessionList:
     """List sessions, newest first. Use it to find one, or to see which wait."""
-    return await paged(
-        lambda most: operations.sessions.list_sessions(
-            call.app, status=status, cursor=cursor, limit=most, caller=call.caller
-        ),
-        limit,
+    return await operations.sessions.list_sessions(
+        call.app, status=status, cursor=cursor, limit=limit, caller=call.caller
     )
 
 
