@@ -48,6 +48,31 @@ async def begin(runs: SqlRuns, begun: RunRecord) -> None:
         await runs.append(claim, inputs(begun), sync=True)
 
 
+SWAPPED = [
+    "lines, crc32",
+    "lines, crc32, steps_executed, first_entry, entries, journal_bytes",
+]
+
+
+@pytest.mark.parametrize("columns", SWAPPED)
+async def test_inputs_that_stand_in_the_place_of_others_are_told(
+    database: Database, runs: SqlRuns, columns: str
+) -> None:
+    made = await runs.create(BEGUN, environment(), checkpoint(BEGUN))
+    assert made.claim is not None
+    async with made.claim as claim:
+        for since in range(2):
+            await runs.append(claim, inputs(BEGUN, since=since), sync=True)
+    rows = run_sql(database, f"SELECT {columns} FROM wf_inputs ORDER BY position")
+    for position, values in zip((2, 1), rows, strict=True):
+        named = dict(zip(columns.split(", "), values, strict=True))
+        text = ", ".join(f"{name} = :{name}" for name in named)
+        run_sql(database, f"UPDATE wf_inputs SET {text} WHERE position = {position}", **named)
+    for read in (lambda: runs.load_journal(BEGUN.run_id), lambda: runs.read_trace(BEGUN.run_id, 0, 2)):
+        with pytest.raises(StateCorrupt, match=f"document journal/{BEGUN.run_id}"):
+            await read()
+
+
 @pytest.mark.parametrize(("damage", "row", "ask"), DAMAGE)
 async def test_a_damaged_row_is_told_by_its_name_and_left_alone(
     database: Database, runs: SqlRuns, damage: str, row: str, ask: str

@@ -155,7 +155,10 @@ class RunFolder:
         earlier: bytes | None = None
         while (data := self.home.read(path)) is not None:
             try:
-                return inputs.parse(data, document, run_id=self.run_id, checkpoint=head.checkpoint.sequence)
+                found = inputs.parse(data, document, run_id=self.run_id, checkpoint=head.checkpoint.sequence)
+                if (found.first_entry or 0) > head.record.trace_count:
+                    raise corrupt(document, f"entry {head.record.trace_count} is missing")
+                return found
             except StateCorrupt:
                 # Whoever reads while a line is written may see the end of it before its beginning.
                 if data == earlier:

@@ -2,7 +2,8 @@
 
     journal/inputs_000003.jsonl     since checkpoint 3
 
-The first line says whose they are. Each other line is one input with what it made of the run:
+The first line says whose they are, and with which position they begin. Each other line is one input with what it made
+of the run:
 
     {"n":12,"entries":2,"steps":5,"safe":1,"position":7,"input":{…},"trace":[{…},{…}],"crc32":3421780262}
 
@@ -18,7 +19,7 @@ Behind the lines there may be room for more (`room`).
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final, NamedTuple, cast
 
 from pydantic import Field
 
@@ -36,6 +37,8 @@ from wf_core.ids import RunId
 _LINE = re.compile(rb'\{"n":(\d+),"entries":(\d+),"steps":(\d+),(?:"safe":(\d+),)?(?="position":(\d+),)')
 _CHUNK = 16 * 1024
 """Bytes to look through at once for the beginning of the last line."""
+_LONGEST_BEGINNING: Final = 256
+"""Bytes that hold `_LINE`, whatever it counts."""
 
 ROOM_FROM: Final = 2
 """How many lines a file has at least before it is worth room."""
@@ -49,14 +52,20 @@ class InputsHeader(Record):
 
     run_id: RunId
     checkpoint: int = Field(ge=1)
+    first: int | None = Field(default=None, ge=1)
+    """The position of the first input. None where nothing says it."""
+
+    def before(self, records: Sequence[JournalRecord]) -> "InputsHeader":
+        """Give the header of a file that begins with these inputs."""
+        return self.model_copy(update={"first": records[0].position}) if records else self
 
 
 def _as_it_is(body: dict[str, Any]) -> dict[str, Any]:
-    """Take a header of version 1, whose lines do not say what is safe."""
+    """Take a header of version 1, whose lines do not say what is safe, or of version 3, which does not say `first`."""
     return body
 
 
-INPUTS_HEADER = Format("wf.run_inputs", 3, InputsHeader, upgrades={1: _as_it_is}, plain=2)
+INPUTS_HEADER = Format("wf.run_inputs", 4, InputsHeader, upgrades={1: _as_it_is, 3: _as_it_is}, plain=2)
 
 
 @frozen
@@ -81,6 +90,8 @@ class Inputs:
     """How many bytes count."""
     safe: int | None
     """How many lines somebody may have been told of. None where the lines do not say so: they are of version 1."""
+    first_entry: int | None = None
+    """How many trace entries the run had before the first line. None where there is none."""
 
     def entries(self, document: str, numbers: range) -> list[dict[str, Any]]:
         """Give the trace entries with these numbers, which are among the last."""
@@ -116,10 +127,10 @@ def parse(data: bytes, document: str, *, run_id: RunId, checkpoint: int) -> Inpu
     header, *lines = data[: length - 1].split(b"\n")
     found = NO_INPUTS
     try:
-        _require_header(header, document, run_id, checkpoint)
+        first = _require_header(header, document, run_id, checkpoint).first
         found = Inputs([], None, len(header) + 1, 0)
         for line in lines:
-            found = _with_line(found, line, document)
+            found = _with_line(found, line, document, first)
     except StateCorrupt:
         # A hole: nothing behind it counts, if nobody can have been told of what it took.
         if not _is_unknown(data[: length - 1], found, document):
@@ -127,13 +138,15 @@ def parse(data: bytes, document: str, *, run_id: RunId, checkpoint: int) -> Inpu
     return found
 
 
-def _with_line(found: Inputs, line: bytes, document: str) -> Inputs:
-    following, given, safe = _decode(line, document)
-    last = found.progress
-    if last is not None and following.position != cast("int", last.position) + 1:
-        raise corrupt(document, f"position {following.position} does not follow {last.position}")
-    found.lines.append(given)
-    return Inputs(found.lines, following, found.length + len(line) + 1, safe)
+def _with_line(found: Inputs, line: bytes, document: str, first: int | None) -> Inputs:
+    given = _decode(line, document)
+    if found.progress is not None:
+        _require_follows(found.progress, given, document)
+    elif first is not None and given.progress.position != first:
+        raise corrupt(document, f"it begins with position {given.progress.position}, not {first}")
+    found.lines.append(given.text)
+    first_entry = given.first_entry if found.first_entry is None else found.first_entry
+    return Inputs(found.lines, given.progress, found.length + len(line) + 1, given.safe, first_entry)
 
 
 def _is_unknown(data: bytes, found: Inputs, document: str) -> bool:
@@ -143,7 +156,7 @@ def _is_unknown(data: bytes, found: Inputs, document: str) -> bool:
     end = len(data)
     for line in reversed(data[found.length :].split(b"\n")):
         try:
-            safe = _decode(line, document)[2]
+            safe = _decode(line, document).safe
         except StateCorrupt:
             if not _lacks_sectors(line, end - len(line)):
                 return False
@@ -168,7 +181,14 @@ def last_progress(file: BinaryIO, document: str) -> Progress | None:
     if not start:
         return None
     file.seek(start)
-    return _decode(file.read(end - 1 - start), document)[0]
+    last = _decode(file.read(end - 1 - start), document).progress
+    before = _line_start(file, start - 1)
+    if before:
+        file.seek(before)
+        match = _LINE.match(file.read(_LONGEST_BEGINNING))
+        if match is None or int(match[5]) + 1 != last.position:
+            raise corrupt(document, f"position {last.position} does not follow the one before")
+    return last
 
 
 def read_entries(file: BinaryIO, document: str, numbers: range) -> list[dict[str, Any]]:
@@ -179,13 +199,19 @@ def read_entries(file: BinaryIO, document: str, numbers: range) -> list[dict[str
     lines = NumberedLines(file, document, begin=file.tell(), end=end)
     lines.find(numbers.start)
     found: list[dict[str, Any]] = []
-    skipped: int | None = None
+    last: Progress | None = None
     while len(found) < len(numbers) and (line := lines.next()):
-        progress, given, _ = _decode(line[:-1], document)
-        entries = trace_of(given)
-        if skipped is None:
-            skipped = numbers.start - (progress.trace_count - len(entries))
-            entries = entries[skipped:]
+        given = _decode(line[:-1], document)
+        entries = trace_of(given.text)
+        if last is None:
+            entries = entries[numbers.start - given.first_entry :]
+            if not entries:
+                break
+        elif given.first_entry != last.trace_count:
+            raise corrupt(document, f"entry {last.trace_count} is missing")
+        else:
+            _require_follows(last, given, document)
+        last = given.progress
         found += entries
     if len(found) < len(numbers):
         raise corrupt(document, f"entry {numbers.start + len(found)} is missing")
@@ -217,7 +243,7 @@ class InputsFile:
         """
         require_next_inputs(self.progress.position, records)
         count = self.progress.trace_count
-        lines = [] if self.length else [INPUTS_HEADER.encode(self._header)]
+        lines = [] if self.length else [INPUTS_HEADER.encode(self._header.before(records))]
         safe = self._count + len(records) if sync and self._safe is not None else self._safe
         for record in records:
             lines.append(_encode(count, record, safe))
@@ -273,21 +299,41 @@ def _encode(count: int, record: JournalRecord, safe: int | None) -> bytes:
     return sealed(body)
 
 
-def _decode(line: bytes, document: str) -> tuple[Progress, bytes, int | None]:
-    """Give how far a line leads, what it gives, and how many lines it says are safe."""
+class _Given(NamedTuple):
+    """What a line says."""
+
+    text: bytes
+    """As `RunStore.load_journal` gives it."""
+    first_entry: int
+    progress: Progress
+    """How far it leads."""
+    safe: int | None
+
+
+def _require_follows(last: Progress, given: _Given, document: str) -> None:
+    """Accept a line behind one that led to `last`. The entries of a commit without a checkpoint may be between them."""
+    if given.progress.position != cast("int", last.position) + 1:
+        raise corrupt(document, f"position {given.progress.position} does not follow {last.position}")
+    if given.first_entry < last.trace_count:
+        raise corrupt(document, f"entry {given.first_entry} does not follow {last.trace_count - 1}")
+
+
+def _decode(line: bytes, document: str) -> _Given:
+    """Read a line."""
     body = unsealed(line)
     match = None if body is None else _LINE.match(body)
     if body is None or match is None:
         raise corrupt(document, "a line is not what was written")
     count, entries, steps, _, position = (int(group or 0) for group in match.groups())
     safe = None if match[4] is None else int(match[4])
-    return Progress(count + entries, steps, position), b"{%b}" % body[match.end() :], safe
+    return _Given(b"{%b}" % body[match.end() :], count, Progress(count + entries, steps, position), safe)
 
 
-def _require_header(line: bytes, document: str, run_id: RunId, checkpoint: int) -> None:
+def _require_header(line: bytes, document: str, run_id: RunId, checkpoint: int) -> InputsHeader:
     header = INPUTS_HEADER.decode(line, document)
     if (header.run_id, header.checkpoint) != (run_id, checkpoint):
         raise corrupt(document, f"it belongs to checkpoint {header.checkpoint} of {header.run_id}")
+    return header
 
 
 def _line_start(file: BinaryIO, end: int) -> int:

@@ -1,7 +1,9 @@
 """What was appended is there whole and in order; a torn end is not, and damage is told."""
 
+import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from zlib import crc32
 
@@ -14,6 +16,7 @@ from wf_artifacts.runs.files import inputs
 from wf_artifacts.runs.files.inputs import INPUTS_HEADER, NO_INPUTS, Inputs, InputsFile, InputsHeader, Progress
 from wf_artifacts.runs.models import JournalRecord
 from wf_artifacts.storage.steps import observed
+from wf_core.codec import envelope
 from wf_core.errors import StateCorrupt
 
 RUN = new_run_id()
@@ -228,7 +231,7 @@ def old_form(data: bytes) -> bytes:
     """Take out what version 2 added."""
     header, *lines = data.splitlines()
     bodies = [re.sub(rb'"safe":\d+,', b"", line.rpartition(b',"crc32":')[0]) for line in lines]
-    old = [plain(header, 1), *(b'%b,"crc32":%d}' % (one, crc32(one)) for one in bodies)]
+    old = [re.sub(rb',"first":\d+', b"", plain(header, 1)), *(b'%b,"crc32":%d}' % (one, crc32(one)) for one in bodies)]
     return b"".join(line + b"\n" for line in old)
 
 
@@ -263,6 +266,65 @@ def test_a_line_that_is_missing_is_damage(path: Path, file: InputsFile) -> None:
     path.write_bytes(b"".join([*lines[:2], *lines[3:]]))
     with pytest.raises(StateCorrupt, match="position 3 does not follow 1"):
         parsed(path)
+
+
+def test_a_first_line_that_is_missing_is_damage(path: Path, file: InputsFile) -> None:
+    """The header says with which position the file begins."""
+    for position in (7, 8, 9):
+        file.append([given(position, position)], sync=True)
+    header, _, *rest = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([header, *rest]))
+    with pytest.raises(StateCorrupt, match="it begins with position 8, not 7"):
+        parsed(path)
+
+
+def test_a_header_of_an_earlier_version_does_not_say_where_the_file_begins(path: Path, file: InputsFile) -> None:
+    for position in (7, 8):
+        file.append([given(position, position + 3)], sync=True)
+    header, *lines = path.read_bytes().splitlines(keepends=True)
+    earlier = envelope.dump("wf.run_inputs", 3, {"run_id": RUN, "checkpoint": 3}) + b"\n"
+    assert json.loads(header)["body"]["first"] == 7
+    path.write_bytes(b"".join([earlier, *lines]))
+    assert (len(parsed(path).lines), parsed(path).first_entry) == (2, 10)
+    path.write_bytes(b"".join([earlier, *lines[1:]]))
+    assert (len(parsed(path).lines), parsed(path).first_entry) == (1, 11)
+
+
+def reordered(path: Path, file: InputsFile, *order: int) -> None:
+    """Write three lines of one entry each, and put them in this order."""
+    for position in (1, 2, 3):
+        file.append([given(position, 9 + position)], sync=True)
+    header, *lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([header, *(lines[number] for number in order)]))
+
+
+@pytest.mark.parametrize("order", [(0, 2, 1), (1, 0, 2), (2, 1, 0), (0, 2)])
+def test_lines_that_do_not_follow_one_another_are_told(path: Path, file: InputsFile, order: tuple[int, ...]) -> None:
+    reordered(path, file, *order)
+    with pytest.raises(StateCorrupt):
+        parsed(path)
+    with pytest.raises(StateCorrupt):
+        entries(path, range(10, 13))
+    if order != (1, 0, 2):
+        with pytest.raises(StateCorrupt, match="does not follow the one before"):
+            progress(path)
+
+
+@pytest.mark.parametrize("order", [(0, 0, 1, 2), (0, 1, 1, 2), (0, 1, 2, 2)])
+def test_a_line_that_stands_there_twice_gives_its_entries_once(
+    path: Path, file: InputsFile, order: tuple[int, ...]
+) -> None:
+    reordered(path, file, *order)
+    for start in range(10, 13):
+        with suppress(StateCorrupt):
+            assert entries(path, range(start, 13)) == [*range(start, 13)]
+    if order[-1] == order[-2]:
+        with pytest.raises(StateCorrupt, match="position 3 does not follow the one before"):
+            progress(path)
+        assert len(parsed(path).lines) == 3
+    else:
+        with pytest.raises(StateCorrupt):
+            parsed(path)
 
 
 def test_the_file_of_another_checkpoint_is_damage(path: Path, file: InputsFile) -> None:
@@ -309,11 +371,11 @@ def test_entries_are_found_among_what_was_read_as_a_whole(path: Path, file: Inpu
         NO_INPUTS.entries("a", range(7, 8))
 
 
-def test_finding_the_last_line_reads_no_other(path: Path, file: InputsFile) -> None:
+def test_finding_the_last_line_reads_hardly_more_than_that(path: Path, file: InputsFile) -> None:
     for position in range(1, 200):
         file.append([given(position, length=1_000)], sync=False)
     data = bytearray(path.read_bytes())
-    data[500:-1_500] = b"#" * (len(data) - 2_000)
+    data[500:-3_500] = b"#" * (len(data) - 4_000)
     path.write_bytes(data)
     assert progress(path) == Progress(10, 199, 199)
 

@@ -12,6 +12,8 @@ from wf_artifacts.runs.models import RunRecord
 from wf_artifacts.runs.store import Claim
 from wf_artifacts.storage.findings import Finding
 from wf_artifacts.stores import Stores, open_stores
+from wf_core.codec import envelope
+from wf_core.errors import StateCorrupt
 
 pytestmark = pytest.mark.anyio
 
@@ -142,6 +144,34 @@ async def test_what_does_not_belong_into_a_run_is_named_as_such(home: Path, stor
     assert [one.kind for one in findings] == ["unknown"] * 3
     assert await found(stores) == []
     assert (home / "lost+found" / "runs" / OPEN.run_id / "folder").is_dir()
+
+
+@pytest.mark.parametrize("version", [3, 4])
+@pytest.mark.parametrize("order", [(1,), (1, 0), (0, 0, 1)])
+async def test_inputs_of_which_one_is_missing_or_elsewhere_are_damaged(
+    home: Path, stores: Stores, version: int, order: tuple[int, ...]
+) -> None:
+    """Whoever went on from them would be somewhere else. In version 3 nothing says where they begin but run.json."""
+    path = folder(home, OPEN) / "journal" / "inputs_000002.jsonl"
+    header, *lines = path.read_bytes().splitlines(keepends=True)
+    if version == 3:
+        header = envelope.dump("wf.run_inputs", 3, {"run_id": OPEN.run_id, "checkpoint": 2}) + b"\n"
+    path.write_bytes(b"".join([header, *lines]))
+    assert await found(stores) == []
+    path.write_bytes(b"".join([header, *(lines[number] for number in order)]))
+    runs, run_id = stores.runs, OPEN.run_id
+    assert [(one.document, one.kind) for one in await found(stores)] == [
+        (f"runs/{run_id}/journal/inputs_000002.jsonl", "damaged")
+    ]
+    for read in (runs.load_journal, runs.claim):
+        with pytest.raises(StateCorrupt):
+            await read(run_id)
+    if order != (0, 0, 1):
+        with pytest.raises(StateCorrupt):
+            await runs.read_trace(run_id, 3, 2)
+    if order == (1, 0):
+        with pytest.raises(StateCorrupt):
+            await runs.load(run_id)
 
 
 @pytest.mark.parametrize("name", ["000001.jsonl", "inputs_000002.jsonl"])
