@@ -28,7 +28,13 @@ def load_config(file: Path | None, *, cwd: Path, home: Path) -> Config:
         InvalidConfig: the named file is missing, or a file is unreadable, is no JSON, or has a key or value that is
             not understood. The message names the places but no values: they may be secret.
     """
-    found = file or next((path for path in (cwd / FILE_NAME, home / FILE_NAME) if path.is_file()), None)
+    try:
+        found = file or next((path for path in (cwd / FILE_NAME, home / FILE_NAME) if path.is_file()), None)
+    except OSError as exc:
+        raise InvalidConfig(
+            f"Whether there is a {FILE_NAME} cannot be seen: {exc.strerror}.",
+            hint="Name another home with --home DIR, or the file with --config FILE.",
+        ) from exc
     if found is None:
         return Config().at(None, cwd)
     try:

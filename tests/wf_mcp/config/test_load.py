@@ -104,3 +104,8 @@ def test_a_name_is_given_to_one_source() -> None:
     assert "two sources are called a" in refusal(both)
     assert "two sources are called wf.std" in refusal({"pythonSources": {"wf.std": {"module": "a"}}})
     assert "pythonSources" in refusal({"pythonSources": {"a b": {"module": "a"}}})
+
+
+def test_a_home_in_which_no_file_can_be_looked_for_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InvalidConfig, match="File name too long"):
+        load_config(None, cwd=tmp_path, home=tmp_path / ("n" * 300))
