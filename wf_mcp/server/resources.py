@@ -1,18 +1,22 @@
 """Resources: what is stored, and what an author needs to read, under `wf://`."""
 
+import re
 from collections.abc import Awaitable, Callable
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+from mcp.shared.exceptions import MCPError
+from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 from pydantic import BaseModel
 
 from wf_core import jsonvalue
 from wf_core.errors import WfError
+from wf_core.jsonvalue import quote
 from wf_mcp import operations
-from wf_mcp.errors import InvalidArgument, describe, meaning
+from wf_mcp.config import Redactor
+from wf_mcp.errors import ExitStatus, InvalidArgument, describe, meaning
 from wf_mcp.operations.caller import LOCAL_MODEL
 from wf_mcp.server.opening import Opening
 
@@ -20,6 +24,8 @@ if TYPE_CHECKING:
     from wf_mcp.app import App
 
 JSON = "application/json"
+
+_WHOLE: Final = re.compile(r"-?[0-9]{1,15}")
 Request = Context[Opening, Any]
 
 
@@ -117,20 +123,26 @@ async def _json(request: Request, ask: Callable[["App"], Awaitable[BaseModel]]) 
     """Give the answer as text, or the error in the protocol's words.
 
     Raises:
-        ResourceNotFoundError: there is no such thing.
-        ResourceError: anything else that the caller can act on.
+        MCPError: there is no such thing, or the address is none of a thing; or it cannot be read.
     """
     app = await request.request_context.lifespan_context.app()
     try:
         return jsonvalue.dumps((await ask(app)).model_dump(mode="json")).decode("utf-8")
     except WfError as error:
-        kind = ResourceNotFoundError if meaning(error.code).http_status == 404 else ResourceError
-        shown = describe(error, app.redactor.json)
-        raise kind(" ".join(filter(None, (shown["message"], shown["hint"])))) from error
+        raise _refusal(error, app.redactor) from error
 
 
 def _whole(name: str, text: str) -> int:
-    try:
-        return int(text)
-    except ValueError as error:
-        raise ResourceError(str(InvalidArgument(f"`{name}` must be a whole number, not {text!r}."))) from error
+    if not _WHOLE.fullmatch(text):
+        raise _refusal(InvalidArgument(f"`{name}` must be a whole number, not {quote(text)}."), Redactor())
+    return int(text)
+
+
+def _refusal(error: WfError, redactor: Redactor) -> MCPError:
+    shown = describe(error, redactor.json)
+    asked_wrongly = meaning(error.code).exit_status == ExitStatus.USAGE
+    return MCPError(
+        code=INVALID_PARAMS if asked_wrongly else INTERNAL_ERROR,
+        message=" ".join(filter(None, (shown["message"], shown["hint"]))),
+        data={"error": shown},
+    )

@@ -8,6 +8,7 @@ from mcp.server.mcpserver.tools import Tool, ToolManager
 from mcp.types import (
     CallToolResult,
     CompleteRequestParams,
+    GetPromptResult,
     InputRequiredResult,
     SubscribeRequestParams,
     UnsubscribeRequestParams,
@@ -19,6 +20,7 @@ from wf_mcp.errors import InvalidArgument
 from wf_mcp.server import results
 from wf_mcp.server.completion import complete
 from wf_mcp.server.opening import Opening
+from wf_mcp.server.prompts import check_prompt
 from wf_mcp.server.stdio import stdio_transport
 from wf_mcp.server.toolsets import Toolset
 from wf_mcp.server.updates import Updates
@@ -81,6 +83,17 @@ class WorkflowServer(MCPServer[Opening]):
             error = InvalidArgument(f"There is no tool {name!r}.", hint=hint)
             return results.failure(error, tool=name, redactor=await _redactor(context))
         return await super().call_tool(name, arguments, context)
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Opening, Any] | None = None
+    ) -> GetPromptResult | InputRequiredResult:
+        """Get a prompt.
+
+        Raises:
+            MCPError: there is no such prompt, or its arguments are others.
+        """
+        check_prompt(await self.list_prompts(), name, arguments or {})
+        return await super().get_prompt(name, arguments, context)
 
 
 async def _redactor(context: Context[Opening, Any] | None) -> Redactor:

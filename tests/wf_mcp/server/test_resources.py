@@ -43,10 +43,30 @@ async def test_what_is_not_there_is_an_error_of_the_protocol(tmp_path: Path, era
     assert caught.value.code == -32602
 
 
-async def test_a_number_that_is_none_is_refused(tmp_path: Path, era: Era) -> None:
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("runs/run_x/trace/soon/10", '`start` must be a whole number, not "soon"'),
+        ("runs/run_x/trace/0/%D9%A1", "`limit` must be a whole number"),
+        ("runs/run_x/trace/0/0", "`limit` is from 1 to 100, not 0"),
+        ("runs/run_x/trace/0/1000", "`limit` is from 1 to 100, not 1000"),
+        ("runs/run_x/trace/" + "9" * 5000 + "/1", "`start` must be a whole number"),
+        ("artifacts/none/-1", ""),
+        ("artifacts/a%20b/1", ""),
+        ("deployments/a%20b", ""),
+        ("runs/%00", ""),
+    ],
+)
+async def test_an_address_that_is_none_is_no_fault_of_the_server(
+    tmp_path: Path, era: Era, caplog: pytest.LogCaptureFixture, path: str, said: str
+) -> None:
     async with connected(tmp_path, era) as server:
-        with pytest.raises(MCPError, match="`start` must be a whole number, not 'soon'"):
-            await server.client.read_resource("wf://runs/run_x/trace/soon/10")
+        with pytest.raises(MCPError) as caught:
+            await server.client.read_resource(f"wf://{path}")
+
+    assert caught.value.code == -32602
+    assert said in caught.value.message
+    assert "Traceback" not in caplog.text
 
 
 def test_the_plan_in_the_guide_is_valid() -> None:
