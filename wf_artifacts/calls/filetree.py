@@ -150,7 +150,7 @@ class FileTreeContinuations(FileTreeStore):
         return None if mark is None else self._seen.state(token, mark, now)
 
     def _looked_at(self, token: str) -> Waiting | None:
-        """Read a call, and remember how it is under the mark that it had before: what is stored meanwhile is read again."""
+        """Read a call, and remember how it is under the mark of before: what is stored meanwhile is read again."""
         mark = self._tree.mark_of(token) if rules.is_token(token) else None
         waiting = None if mark is None else self._tree.waiting(token)
         if waiting is not None:

@@ -14,6 +14,10 @@ def token(number: int = 0) -> str:
     return f"call_{number:026}"
 
 
+def tokens(number: int) -> list[str]:
+    return [token(one) for one in range(number)]
+
+
 def continuation(number: int = 0, **fields: Any) -> Continuation:
     """A call that waits for somebody outside."""
     known: dict[str, Any] = {
@@ -54,3 +58,8 @@ async def listed(calls: ContinuationStore, **asked: Any) -> list[str]:
     asked = {"principal": None, "now": NOW, "limit": 1000} | asked
     page = await calls.list_open(**asked)
     return [waiting.token for waiting in page.items]
+
+
+async def put_all(calls: ContinuationStore, number: int) -> None:
+    for one in range(number):
+        await calls.put(continuation(one))

@@ -7,13 +7,22 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.wf_artifacts.calls.samples import SESSION, continuation, deliver, delivery, listed, load, token
+from tests.wf_artifacts.calls.samples import (
+    SESSION,
+    continuation,
+    deliver,
+    delivery,
+    listed,
+    load,
+    put_all,
+    token,
+    tokens,
+)
 from tests.wf_artifacts.conftest import Shared
 from tests.wf_artifacts.samples import LATER, NOW
 from wf_artifacts.calls.models import ContinuationKind, Waiting
 from wf_artifacts.calls.store import CallCache, ContinuationStore
 from wf_artifacts.errors import CallNotFound, InvalidId
-from wf_artifacts.storage.documents import Format
 from wf_artifacts.stores import open_stores
 from wf_core.errors import NotJson
 
@@ -23,29 +32,6 @@ NO_TOKENS = ["", " ", "..", "../x", "call_", "call_../../x", "call_a.b", "call_a
 NO_TOKENS.extend(["call_a\n", "call_a\u0000", "call_\ud800", "run_1", ".lock", "open", f"{token()}.json"])
 ODD: list[Any] = ["a\u0000b", "🙂", 2**70, 1.5, None, [], {"": {"\u2028": [True, False]}}, "x" * 5_000_000]
 PRINCIPALS = ["local", "", "a\u0000b", "Ünal", "x" * 1000]
-
-
-def tokens(number: int) -> list[str]:
-    return [token(one) for one in range(number)]
-
-
-async def put_all(calls: ContinuationStore, number: int) -> None:
-    for one in range(number):
-        await calls.put(continuation(one))
-
-
-@pytest.fixture
-def decoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The documents that are read from now on."""
-    documents: list[str] = []
-    decode = Format[Any].decode
-
-    def note(self: Format[Any], data: bytes, document: str, **identity: object) -> Any:
-        documents.append(document)
-        return decode(self, data, document, **identity)
-
-    monkeypatch.setattr(Format, "decode", note)
-    return documents
 
 
 class TestPutting:
@@ -174,50 +160,6 @@ class TestDelivering:
 
 
 class TestLooking:
-    """What is looked at again is not read again, and is what it is all the same."""
-
-    async def test_what_another_process_delivers_is_found_though_it_was_seen_open(self, shared: Shared) -> None:
-        async with open_stores(shared.url) as first, open_stores(shared.url) as second:
-            await put_all(first.continuations, 4)
-            for number in (2, 0, 3):
-                for _ in range(2):
-                    await first.continuations.deliveries(tokens(4), now=NOW)
-                assert await deliver(second.continuations, number, content=number) == "applied"
-            told = await first.continuations.deliveries(tokens(4), now=NOW)
-            assert [(one.token, one.delivery) for one in told] == [(token(n), delivery(n)) for n in (0, 2, 3)]
-
-    async def test_what_is_seen_open_expires(self, calls: ContinuationStore) -> None:
-        await calls.put(continuation(expires_at=LATER))
-        for _ in range(2):
-            assert await calls.deliveries([token()], now=NOW) == []
-        assert [one.state for one in await calls.deliveries([token()], now=LATER)] == ["expired"]
-        assert await deliver(calls) == "expired"
-
-    async def test_what_is_seen_closed_may_wait_anew(self, shared: Shared) -> None:
-        async with open_stores(shared.url) as first, open_stores(shared.url) as second:
-            await first.continuations.put(continuation())
-            await first.continuations.close(token(), now=NOW)
-            assert await first.continuations.first_open([token()], now=NOW, limit=9) == []
-            anew = await second.continuations.put(continuation(kind="in_doubt"))
-            assert await first.continuations.first_open([token()], now=NOW, limit=9) == [anew]
-            await deliver(second.continuations, kind="retry", result=None)
-            assert [one.token for one in await first.continuations.deliveries([token()], now=NOW)] == [token()]
-
-    async def test_what_still_waits_is_read_once_however_often_it_is_looked_at(
-        self, shared: Shared, decoded: list[str]
-    ) -> None:
-        async with open_stores(shared.url) as stores:
-            calls = stores.continuations
-            await put_all(calls, 30)
-            await calls.deliveries(tokens(30), now=NOW)
-            decoded.clear()
-            assert await calls.deliveries(tokens(30), now=NOW) == []
-            assert decoded == []
-            await deliver(calls, 7)
-            decoded.clear()
-            assert [one.token for one in await calls.deliveries(tokens(30), now=NOW)] == [token(7)]
-            assert len(decoded) == 1
-
     async def test_the_first_that_are_open_are_given_in_the_order_that_was_asked_for(
         self, calls: ContinuationStore
     ) -> None:
@@ -231,20 +173,6 @@ class TestLooking:
             assert [one.token for one in found] == [token(5), token(3), token(1)]
         assert [one.token for one in await calls.first_open(asked, now=NOW, limit=1)] == [token(6)]
         assert await calls.first_open([], now=NOW, limit=3) == []
-
-    async def test_what_has_its_answer_is_read_once_on_the_way_to_what_is_open(
-        self, shared: Shared, decoded: list[str]
-    ) -> None:
-        async with open_stores(shared.url) as stores:
-            calls = stores.continuations
-            await put_all(calls, 120)
-            for number in range(110):
-                await calls.close(token(number), now=NOW)
-            await calls.first_open(tokens(120), now=NOW, limit=3)
-            decoded.clear()
-            found = await calls.first_open(tokens(120), now=NOW, limit=3)
-            assert [one.token for one in found] == [token(number) for number in (110, 111, 112)]
-            assert len(decoded) <= 4
 
 
 class TestExpiring:
