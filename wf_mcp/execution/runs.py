@@ -15,6 +15,7 @@ from weakref import WeakValueDictionary
 import anyio
 from anyio.abc import TaskGroup
 
+from wf_artifacts.errors import RunBusy
 from wf_artifacts.runs.environment import PinnedEnvironment
 from wf_artifacts.runs.models import Checkpoint, RunRecord
 from wf_artifacts.runs.store import Claim
@@ -205,7 +206,7 @@ class RunDriver:
         """End a run for good, whatever it is doing. One that is over stays as it is.
 
         Raises:
-            RunBusy: another process advances the run.
+            RunBusy: another process advances the run; the hint says who can end it.
             StoreFull, StoreUnavailable: the run is as it was last stored.
         """
 
@@ -214,7 +215,11 @@ class RunDriver:
                 async with self._turn(run_id):
                     live = self._live.get(run_id)
                     if live is None:
-                        return await self._cancel_at_rest(run_id, reason)
+                        try:
+                            return await self._cancel_at_rest(run_id, reason)
+                        except RunBusy as busy:
+                            busy.hint = _how_to_end(run_id)
+                            raise
                 live.post(CancelAsked(reason))
                 await live.wait()
                 if live.fault:
@@ -368,3 +373,12 @@ class RunDriver:
         live.end()
         if fault is None and self.on_stop is not None:
             self.on_stop(live.journal.record, live.journal.environment)
+
+
+def _how_to_end(run_id: RunId) -> str:
+    """Say what ends a run that another process advances: it alone knows the calls that are under way."""
+    return (
+        f"Only the server that advances it can end it now: cancel_run(run_id={run_id!r}) in the client that started or "
+        "answered it. Where that is out of reach, end that client, and its server with it: then the run can be "
+        f"cancelled here. So can a run that waits: inspect_run(run_id={run_id!r}, wait_seconds=25) waits until it does."
+    )

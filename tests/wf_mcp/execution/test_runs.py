@@ -307,8 +307,9 @@ async def test_a_run_that_another_process_advances_is_busy(stores: Stores) -> No
         async with await stores.runs.claim(run_id):
             with pytest.raises(RunBusy):
                 await app.runs.answer(run_id, Answer({}))
-            with pytest.raises(RunBusy):
+            with pytest.raises(RunBusy) as refused:
                 await app.runs.cancel(run_id, reason=None)
+            assert "in the client that started or answered it" in (refused.value.hint or "")
         handle = await app.runs.answer(run_id, Answer({}))
         assert await stopped(app, handle) == "completed"
 

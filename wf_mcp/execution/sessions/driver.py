@@ -7,7 +7,7 @@ holder of its claim advances it; the claim is taken here, and given back when it
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from weakref import WeakValueDictionary
 
@@ -31,7 +31,7 @@ from wf_mcp.execution.sessions.advancing import TellParent, advance
 from wf_mcp.execution.sessions.answers import deliver, delivery_of
 from wf_mcp.execution.sessions.creating import store_new
 from wf_mcp.execution.sessions.ending import end
-from wf_mcp.execution.sessions.errors import CallAnswered, CallExpired, SessionAdvancingFailed
+from wf_mcp.execution.sessions.errors import CallAnswered, CallExpired, SessionAdvancingFailed, say_how_to_wait
 from wf_mcp.execution.sessions.forking import store_fork
 from wf_mcp.execution.sessions.going import Going
 from wf_mcp.execution.sessions.held import HeldSession
@@ -40,20 +40,9 @@ from wf_mcp.execution.sessions.loading import Sessions
 from wf_mcp.execution.sessions.means import SessionMeans
 from wf_mcp.execution.sessions.preparing import prepare
 from wf_mcp.execution.sessions.views import SessionView, view
+from wf_mcp.execution.sessions.waiting import SessionHandle, put_down, rested
 
 logger = logging.getLogger(__name__)
-
-LOOK_AGAIN_SECONDS = 0.2
-"""How often a session that another process advances is looked at while somebody waits for it."""
-
-
-@dataclass(frozen=True, slots=True)
-class SessionHandle:
-    """A session that somebody may want to wait for."""
-
-    session_id: SessionId
-    live: LiveSession | None = None
-    """None where this process does not advance it."""
 
 
 class SessionDriver:
@@ -267,17 +256,19 @@ class SessionDriver:
         return await view(self.means, record, session, most=most)
 
     async def wait(self, handle: SessionHandle, *, seconds: float | None = None) -> None:
-        """Wait for at most `seconds` until the session rests. It goes on when the waiting is cancelled.
+        """Wait until the session is put down, or with `seconds`: for so long at most until it rests.
+
+        One that is about to go on does not rest, and one whose process is gone is taken over by a server. It goes on
+        when the waiting is cancelled.
 
         Raises:
-            WfError: advancing it ended; it stands as it was last stored.
+            WfError: advancing it ended, or it cannot be taken over; it stands as it was last stored.
         """
+        if seconds is None:
+            await put_down(self, handle)
+            return
         with anyio.move_on_after(seconds):
-            if handle.live is None:
-                while await self.means.sessions.is_claimed(handle.session_id):  # noqa: ASYNC110  # no event crosses processes
-                    await anyio.sleep(LOOK_AGAIN_SECONDS)
-            else:
-                await handle.live.wait()
+            await rested(self, handle)
         if handle.live is not None and handle.live.fault is not None:
             raise handle.live.fault
 
@@ -295,7 +286,9 @@ class SessionDriver:
             if wish.goal == "rest":
                 return SessionHandle(session_id, live)
             if wish.goal in {"step", "isolated"}:
-                raise SessionBusy(session_id)
+                busy = SessionBusy(session_id)
+                say_how_to_wait(busy)
+                raise busy
             if live.goal == "end":
                 live.asked = live.asked or wish.asked
                 if not wish.says:

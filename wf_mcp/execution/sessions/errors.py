@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from wf_artifacts.errors import SessionBusy
 from wf_core import errors
 from wf_core.errors import CallAlreadyCompleted, WfError
 
@@ -21,6 +22,15 @@ class SessionBlocked(WfError):
         )
         self.session_id = session_id
         self.diagnostics = list(diagnostics)
+
+
+def say_how_to_wait(busy: SessionBusy) -> None:
+    """Say in the hint what can be done about a session that somebody is at: whoever wants to stop it needs to know."""
+    asked = f"inspect_session(session_id={busy.session_id!r}, wait_seconds=25)"
+    busy.hint = (
+        f"{asked} waits until it rests: its model has answered, or its calls wait. To stop it before that, end the "
+        "client whose wf-mcp server advances it: then it can be paused or deleted here."
+    )
 
 
 class SessionInUse(WfError):

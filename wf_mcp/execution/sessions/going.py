@@ -6,7 +6,9 @@ When it is tried is the business of `driver`, for what is delivered through this
 import logging
 from collections.abc import Awaitable, Callable
 from datetime import datetime
+from functools import partial
 
+import anyio
 from anyio.abc import TaskGroup
 
 from wf_artifacts.errors import SessionBusy
@@ -16,6 +18,14 @@ from wf_core.ids import SessionId
 from wf_mcp.execution.sessions.means import SessionMeans
 
 logger = logging.getLogger(__name__)
+
+
+class _Tried:
+    """How often it is tried at the moment to go on with a session."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.ended = anyio.Event()
 
 
 class Going:
@@ -31,6 +41,8 @@ class Going:
         self._resume = resume
         self._left: dict[SessionId, datetime] = {}
         """Sessions that could not go on, and when each was stored as it is."""
+        self._tried: dict[SessionId, _Tried] = {}
+        """Sessions of which it is being found out whether they go on."""
 
     def rests(self, record: SessionRecord, *, stepped: bool) -> None:
         """Note that a session is put to rest here. One that was advanced by a step is not gone on with at once."""
@@ -38,12 +50,46 @@ class Going:
         if waits(record):
             self.waiting[record.session_id] = tokens
         if self.keeping and record.auto and not stepped:
-            self._tasks.start_soon(self._look_again, record, tokens)
+            self._try(record.session_id, partial(self._look_again, record, tokens))
 
     def go_on(self, session_id: SessionId) -> None:
         """Try to go on with a session, if it says so. Who asks does not wait for it, and hears of no failure."""
         if self.keeping:
-            self._tasks.start_soon(self._go_on, session_id)
+            self._try(session_id, partial(self._go_on, session_id))
+
+    async def decided(self, session_id: SessionId) -> bool:
+        """Wait until it is found out whether a session goes on by itself, and tell whether that was open."""
+        tried = self._tried.get(session_id)
+        if tried is None:
+            return False
+        await tried.ended.wait()
+        return True
+
+    async def is_behind(self, record: SessionRecord) -> bool:
+        """Tell whether something was delivered to a session at rest with which this process is to go on.
+
+        Raises:
+            StoreUnavailable: it cannot be told.
+        """
+        tokens = tokens_of(record)
+        if not (self.keeping and tokens and waits(record)):
+            return False
+        return bool(await self._means.continuations.deliveries(tokens, now=self._means.clock.now()))
+
+    def _try(self, session_id: SessionId, act: Callable[[], Awaitable[None]]) -> None:
+        tried = self._tried.setdefault(session_id, _Tried())
+        tried.number += 1
+
+        async def end() -> None:
+            try:
+                await act()
+            finally:
+                tried.number -= 1
+                if not tried.number:
+                    del self._tried[session_id]
+                    tried.ended.set()
+
+        self._tasks.start_soon(end)
 
     async def _look_again(self, record: SessionRecord, tokens: tuple[str, ...]) -> None:
         """Go on where something was delivered between the last look and the end of the claim."""

@@ -9,10 +9,12 @@ from datetime import datetime
 
 from anyio import to_thread
 
+from wf_artifacts.errors import SessionBusy
 from wf_artifacts.sessions.models import SessionRecord, StoredSession
 from wf_core.codec.sessions import replay
 from wf_core.ids import SessionId
 from wf_core.sessions import Session
+from wf_mcp.execution.sessions.errors import say_how_to_wait
 from wf_mcp.execution.sessions.held import HeldSession
 from wf_mcp.execution.sessions.means import SessionMeans
 
@@ -54,7 +56,11 @@ class Sessions:
         """
         if principal is not None:
             await self._means.sessions.load_record(session_id, principal=principal)
-        claim = await self._means.sessions.claim(session_id)
+        try:
+            claim = await self._means.sessions.claim(session_id)
+        except SessionBusy as busy:
+            say_how_to_wait(busy)
+            raise
         try:
             known = self._remembered.get(session_id)
             if known is not None:

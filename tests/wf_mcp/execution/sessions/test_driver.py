@@ -193,8 +193,10 @@ async def test_a_session_that_another_process_advances_is_busy(tmp_path: Path) -
     async with opened() as app:
         session = await started(app, agent(tmp_path, [saying("Hello.")]))
         async with await app.stores.sessions.claim(session):
-            with pytest.raises(SessionBusy):
-                await app.sessions.resume(session)
+            for asked in (app.sessions.resume, app.sessions.step):
+                with pytest.raises(SessionBusy) as refused:
+                    await asked(session)
+                assert "end the client whose wf-mcp server advances it" in (refused.value.hint or "")
         assert (await resumed(app, session)).record.answer == "Hello."
 
 
