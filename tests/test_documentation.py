@@ -1,5 +1,6 @@
 """What the documentation mentions exists, and what exists is documented."""
 
+import ast
 import json
 import re
 from pathlib import Path
@@ -31,6 +32,12 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *s
 # In code, a command stands at the beginning of a span or a line, or after a prompt or `&&`.
 COMMAND = re.compile(r"(?:^|`|&& |\$ )wf ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?", re.MULTILINE)
 CODE_IN_TABLE = re.compile(r"`([a-z_]+)(?:\(.*?\))?`")
+
+FAILURES = {"StepFailed", "CallFailed", "CallFailure", "EnvelopeError", "IsolationError", "ModelFailed", "require"}
+"""What is made with the code of an error as its first argument."""
+
+BASES = {"run_refused", "store_error", "not_found"}
+"""Codes of classes of which only others are made."""
 
 
 def commands() -> set[str]:
@@ -79,8 +86,31 @@ def test_the_documented_tools_are_the_tools() -> None:
     assert first_cells(section(SURFACE, "Tools")) == {tool.name for tool in tools_of(TOOLSETS)}
 
 
-def test_the_documented_error_codes_exist_and_each_has_its_story() -> None:
+def codes_raised() -> set[str]:
+    """Give the error codes that stand in the code: those of classes, and those that a failure is made with."""
+    found: set[str] = set()
+    for package in ("wf_core", "wf_artifacts", "wf_mcp"):
+        for file in (ROOT / package).rglob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+                match node:
+                    case ast.Assign(targets=[ast.Name("code")], value=ast.Constant(str(code))):
+                        found.add(code)
+                    case ast.AnnAssign(target=ast.Name("code"), value=ast.Constant(str(code))):
+                        found.add(code)
+                    case ast.Call(func=ast.Name(name), args=[ast.Constant(str(code)), *_]) if name in FAILURES:
+                        found.add(code)
+                    case _:
+                        pass
+    return found
+
+
+def test_every_error_code_is_documented() -> None:
     documented = first_cells(section(SURFACE, "Errors"))
+    assert {*codes_raised(), *MEANINGS, *get_args(ModelFault)} - documented - BASES == set()
+
+
+def test_the_documented_error_codes_exist_and_each_has_its_story() -> None:
+    documented = first_cells(section(SURFACE, "Errors").partition("| code also met |")[0])
     assert documented - set(MEANINGS) == set()
     stories = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "stories").glob("test_*.py"))
     assert {code for code in documented if f'"{code}"' not in stories} == set()
