@@ -1,5 +1,6 @@
 """Strict arguments: what a tool accepts is what its input schema says, and what is wrong is said all at once."""
 
+import math
 from typing import Annotated, Any, TypeVar, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -95,12 +96,15 @@ def _reason(model: type[BaseModel], name: str, detail: ErrorDetails) -> str:
     if kind in _TYPE_NAMES:
         place = "".join(f"[{part!r}]" for part in detail["loc"][1:])
         return (f"at {place} " if place else "") + f"must be {_TYPE_NAMES[kind]}, not {_name_of(detail['input'])}"
+    if isinstance(detail["input"], float) and not math.isfinite(detail["input"]):
+        return "must be a number, which NaN and infinities are not"
     if kind == "literal_error":
         return f"must be one of {context['expected']}"
     if kind in ("greater_than_equal", "less_than_equal"):
         bound = "least" if "ge" in context else "most"
         return f"must be at {bound} {context.get('ge', context.get('le')):g}"
-    return detail["msg"][:1].lower() + detail["msg"][1:]
+    words = detail["msg"].removeprefix("Value error, ")
+    return words[:1].lower() + words[1:].removesuffix(".")
 
 
 def _name_of(value: Any) -> str:

@@ -3,10 +3,17 @@
 from typing import Annotated, Any
 
 import pytest
-from pydantic import Field, create_model
+from pydantic import AfterValidator, Field, create_model
 
 from wf_mcp.errors import InvalidArgument
 from wf_mcp.server.arguments import JsonObject, Limit, check, strict
+
+
+def is_odd(number: int) -> int:
+    if number % 2 == 0:
+        raise ValueError("Is not odd.")
+    return number
+
 
 ARGUMENTS = strict(
     create_model(
@@ -18,6 +25,7 @@ ARGUMENTS = strict(
         reason=(str | None, None),
         replace=(bool, False),
         answer=(Any, {}),
+        odd=(Annotated[int, AfterValidator(is_odd)], 1),
     )
 )
 
@@ -37,6 +45,7 @@ def test_defaults_are_filled_in() -> None:
         "reason": None,
         "replace": False,
         "answer": {},
+        "odd": 1,
     }
 
 
@@ -66,7 +75,12 @@ def test_an_unknown_argument_names_the_nearest_one() -> None:
         ({"run_id": "r", "limit": 0}, "`limit` must be at least 1."),
         ({"run_id": "r", "limit": 101}, "`limit` must be at most 100."),
         ({"run_id": "r", "wait_seconds": 46}, "`wait_seconds` must be at most 45."),
-        ({"run_id": "r", "wait_seconds": float("nan")}, "`wait_seconds` must be at most 45."),
+        (
+            {"run_id": "r", "wait_seconds": float("nan")},
+            "`wait_seconds` must be a number, which NaN and infinities are not.",
+        ),
+        ({"run_id": "r", "limit": float("inf")}, "`limit` must be a whole number, not the number inf."),
+        ({"run_id": "r", "odd": 2}, "`odd` is not odd."),
         ({"run_id": "r", "replace": "yes"}, "`replace` must be true or false, not text."),
         ({"run_id": "r", "workflow_input": [1]}, "`workflow_input` must be an object, not a list."),
         ({"run_id": "r", "workflow_input": "{'a': 1}"}, "`workflow_input` must be an object, not text."),
