@@ -88,19 +88,30 @@ def test_the_documented_tools_are_the_tools() -> None:
 
 def codes_raised() -> set[str]:
     """Give the error codes that stand in the code: those of classes, and those that a failure is made with."""
+    files = [file for package in ("wf_core", "wf_artifacts", "wf_mcp") for file in (ROOT / package).rglob("*.py")]
+    nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
+    constants: dict[str, str] = {}
+    for node in nodes:
+        match node:
+            case ast.Assign(targets=[ast.Name(name)], value=ast.Constant(str(value))) if name.isupper():
+                constants[name] = value
+            case _:
+                pass
     found: set[str] = set()
-    for package in ("wf_core", "wf_artifacts", "wf_mcp"):
-        for file in (ROOT / package).rglob("*.py"):
-            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-                match node:
-                    case ast.Assign(targets=[ast.Name("code")], value=ast.Constant(str(code))):
-                        found.add(code)
-                    case ast.AnnAssign(target=ast.Name("code"), value=ast.Constant(str(code))):
-                        found.add(code)
-                    case ast.Call(func=ast.Name(name), args=[ast.Constant(str(code)), *_]) if name in FAILURES:
-                        found.add(code)
-                    case _:
-                        pass
+    for node in nodes:
+        match node:
+            case ast.Assign(targets=[ast.Name("code")], value=ast.Constant(str(code))):
+                found.add(code)
+            case ast.AnnAssign(target=ast.Name("code"), value=ast.Constant(str(code))):
+                found.add(code)
+            case ast.Call(func=ast.Name(name), args=[ast.Constant(str(code)), *_]) if name in FAILURES:
+                found.add(code)
+            case ast.Call(func=ast.Attribute(attr="__init__"), args=[ast.Name(name), *_]) if name in constants:
+                found.add(constants[name])
+            case ast.Call(func=ast.Name(made), args=[ast.Name(name), *_]) if made in FAILURES and name in constants:
+                found.add(constants[name])
+            case _:
+                pass
     return found
 
 
