@@ -199,10 +199,11 @@ class SqliteDatabase(Database):
             lock = self._beside("lock")
             with locked(lock):
                 try:
-                    connection = self._prepare()
+                    # Another thread may have been first.
+                    connection = self._open() if self._ready else self._prepare()
+                    self._ready = True
                 finally:
                     lock.unlink(missing_ok=True)
-        self._ready = True
         return connection
 
     def change_at_once(self, name: str, parameters: Parameters) -> int:

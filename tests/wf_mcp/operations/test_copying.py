@@ -11,7 +11,7 @@ from tests.wf_artifacts.calls.samples import continuation, delivery, token
 from tests.wf_artifacts.samples import LATER, NOW, checkpoint, environment, following, inputs, new_run_id, record, trace
 from tests.wf_artifacts.sessions.samples import begin_and_release, events, moved, new_session_id, session
 from tests.wf_mcp.scripted import ask, child, node, opened, plan
-from wf_artifacts.errors import InvalidStoreUrl, RunBusy, SessionBusy, UnfinishedCopy, UnfitTarget
+from wf_artifacts.errors import InvalidStoreUrl, NotAStore, RunBusy, SessionBusy, UnfinishedCopy, UnfitTarget
 from wf_artifacts.stores import Stores, open_stores
 from wf_core.ids import ArtifactId
 from wf_mcp.errors import InvalidArgument
@@ -322,6 +322,32 @@ async def test_what_is_damaged_is_left_out_and_named(source: str, target: str, t
     async with open_stores(target) as copy:
         runs = (await copy.runs.list_runs(principal=None, limit=10)).items
         assert new_run_id(1) not in [run.run_id for run in runs]
+
+
+async def test_rows_that_no_list_names_are_named_as_left_out(tmp_path: Path, target: str) -> None:
+    """Their ids are no text."""
+    source = f"sqlite:///{tmp_path}/wf.db"
+    async with open_stores(source) as origin:
+        ids = await fill(origin)
+    with closing(sqlite3.connect(tmp_path / "wf.db", isolation_level=None)) as hand:
+        hand.execute("UPDATE wf_runs SET run_id = x'7a7a' WHERE run_id = ?", (ids["flow"],))
+        hand.execute("UPDATE wf_deployments SET deployment_id = x'7a7a' WHERE deployment_id = 'flow'")
+    copied = await copy_store(source, target)
+    assert (copied.deployments, copied.runs) == (1, 1)
+    told = " ".join(one.message for one in copied.left_out)
+    assert "wf_runs where " in told
+    assert "wf_deployments where deployment_id = X'7A7A'" in told
+
+
+async def test_what_is_none_of_ours_is_not_copied_and_stays_as_it_is(tmp_path: Path, target: str) -> None:
+    theirs = tmp_path / "places.sqlite"
+    with closing(sqlite3.connect(theirs)) as other:
+        other.execute("CREATE TABLE places (name)")
+    before = theirs.read_bytes()
+    with pytest.raises(NotAStore, match="another program"):
+        await copy_store(f"sqlite:///{theirs}", target)
+    assert names(tmp_path) == ["places.sqlite"]
+    assert theirs.read_bytes() == before
 
 
 async def test_what_is_no_address_is_refused(tmp_path: Path) -> None:
