@@ -15,13 +15,24 @@ from typing import Final
 LOGS: Final = ("-wal", "-shm", "-journal")
 """The ends of the names of what SQLite keeps beside a database."""
 
-_TAKEN = re.compile(r".+-(wal|shm|journal|lock|copy-lock|owner-.*)", re.IGNORECASE | re.DOTALL)
+_TAKEN = re.compile(r"(.+)-(wal|shm|journal|lock|copy-lock|owner-.*)", re.IGNORECASE | re.DOTALL)
 _BEGINNING = b"SQLite format 3\0"
 
 
 def has_taken_name(path: Path) -> bool:
     """Tell whether a file of such a name belongs to a database beside it, also where links lead."""
-    return any(_TAKEN.fullmatch(one.name) for one in (path, Path(os.path.realpath(path))))
+    return any(_TAKEN.fullmatch(one.name) for one in _named(path))
+
+
+def belongs_to_file(path: Path) -> bool:
+    """Tell whether it has such a name, and the file is there that it would belong to if that is a database."""
+    for one in _named(path):
+        taken = _TAKEN.fullmatch(one.name)
+        if taken is not None and one.parent.is_dir():
+            owner = taken[1].casefold()
+            if any(beside.name.casefold() == owner and beside.is_file() for beside in one.parent.iterdir()):
+                return True
+    return False
 
 
 def is_to_be_made(path: Path) -> bool:
@@ -42,8 +53,7 @@ def taken_for_log(path: Path) -> str | None:
     Raises:
         OSError: the operating system does not say.
     """
-    real = Path(os.path.realpath(path))
-    beside = (one.with_name(one.name + end) for one in (path, real) for end in LOGS)
+    beside = (one.with_name(one.name + end) for one in _named(path) for end in LOGS)
     return next((one.name for one in beside if one.is_file() and _begins_as_database(one)), None)
 
 
@@ -65,6 +75,11 @@ def tables(path: Path) -> list[str]:
 def stranger(names: Iterable[str]) -> str | None:
     """Give the first table that is none of a store's."""
     return next((name for name in names if not name.startswith("wf_")), None)
+
+
+def _named(path: Path) -> tuple[Path, Path]:
+    """Give a path as it was written, and where links lead."""
+    return path, Path(os.path.realpath(path))
 
 
 def _begins_as_database(path: Path) -> bool:

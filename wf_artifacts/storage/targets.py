@@ -15,7 +15,14 @@ from wf_artifacts.storage.atomic import is_temporary
 from wf_artifacts.storage.database import DATABASE
 from wf_artifacts.storage.faults import translated
 from wf_artifacts.storage.home import HOME
-from wf_artifacts.storage.strangers import has_taken_name, is_to_be_made, stranger, tables, taken_for_log
+from wf_artifacts.storage.strangers import (
+    belongs_to_file,
+    has_taken_name,
+    is_to_be_made,
+    stranger,
+    tables,
+    taken_for_log,
+)
 from wf_core.frozen import frozen
 
 _PARTS: Final = frozenset(
@@ -33,6 +40,7 @@ _INDEX_FILE: Final = re.compile(r"\d{6,}-[0-9a-f]{8}\.db(-wal|-shm|-journal)?")
 _KEYS: Final = re.compile(r"[0-9a-f]{2}")
 _NOT_SQLITE: Final = frozenset({sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT})
 _LEAVES_IT: Final = "Name another address, or move what is there away first; it was left as it is."
+_TAKEN_NAME: Final = "its name is that of a file which is kept beside a database"
 _OTHER_NAME: Final = (
     "Choose a name that does not end with -wal, -shm, -journal, -lock, -copy-lock or -owner-…, "
     "and has no files of such names beside it; nothing was changed."
@@ -83,6 +91,8 @@ def _require_apart(target: Site, source: Site) -> None:
 
 def _require_home(target: Site) -> None:
     path = target.path
+    if belongs_to_file(path):
+        raise UnfitTarget(_TAKEN_NAME, hint=_OTHER_NAME)
     if not path.exists():
         return
     if not path.is_dir():
@@ -95,7 +105,7 @@ def _require_home(target: Site) -> None:
 def _require_database(target: Site) -> None:
     path = target.path
     if has_taken_name(path):
-        raise UnfitTarget("its name is that of a file which is kept beside a database", hint=_OTHER_NAME)
+        raise UnfitTarget(_TAKEN_NAME, hint=_OTHER_NAME)
     if path.exists() and not path.is_file():
         raise UnfitTarget("what stands there is no file", hint=_LEAVES_IT)
     if is_to_be_made(path):

@@ -65,6 +65,14 @@ def test_a_file_that_belongs_to_a_database_is_none(refused: Refused, file: Path,
         assert "beside a database" in refused(Site("database", file.with_name(name)), source)
 
 
+@pytest.mark.parametrize("name", ["wf.db-wal", "wf.db-owner-a", "WF.DB-journal"])
+def test_nor_is_a_folder_of_such_a_name(refused: Refused, file: Path, name: str) -> None:
+    """SQLite could not open the database any more."""
+    assert "beside a database" in refused(Site("home", file.with_name(name)), Site("database", file))
+    (file.parent / "link").symlink_to(file.with_name(name))
+    assert "beside a database" in refused(Site("home", file.parent / "link"), None)
+
+
 def test_nor_is_one_by_a_link_or_from_the_folder_where_one_is(
     refused: Refused, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,7 +149,7 @@ def test_where_there_is_nothing_or_an_empty_store_anything_is_copied_to(tmp_path
         (empty / name).touch()
     (tmp_path / "empty.db").touch()
     for source in (Site("home", home), Site("database", file), None):
-        for path in ("a/new", "empty", "homes"):
+        for path in ("a/new", "empty", "homes", "my-journal"):
             require_fit(Site("home", tmp_path / path), source)
         for path in ("a/new.db", "empty.db", "data/new.db", "home.db"):
             require_fit(Site("database", tmp_path / path), source)
