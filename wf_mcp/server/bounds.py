@@ -55,7 +55,7 @@ class _Measure:
         return _Measure(max(self.asked, self.limit), number, preview=max(self.asked, self.preview))
 
 
-_LIMITS: Final = (16_000, 4_000, 1_000, 250)
+_LIMITS: Final = (24_000, 16_000, 4_000, 1_000, 250)
 _ASKED_LIMITS: Final = (24_000, 16_000, 4_000, 1_000)
 _NUMBERS: Final = (3, 10, 30, 100, None)
 _LEAST: Final = _Measure(250, 1, asked=250)
@@ -199,8 +199,8 @@ def _note(size: int, left_out: _LeftOut, rest: str) -> dict[str, Any]:
     shortened = [f"`{name}`" for name in left_out.shortened]
     told = [
         *items,
-        *([f"fewer items are in {_named(inner)}"] if inner else []),
-        *([f"shortened are {_named(shortened)}"] if shortened else []),
+        *([f"fewer items in {_named(inner)}"] if inner else []),
+        *([f"shortened: {_named(shortened)}"] if shortened else []),
     ]
     return {
         "severity": "warning",

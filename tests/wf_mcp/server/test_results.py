@@ -38,7 +38,7 @@ def test_an_error_is_as_short_as_a_model_can_read_it() -> None:
     assert size(told) <= MOST_BYTES
     assert (told["error"]["code"], told["error"]["details"]["interrupt_id"]) == ("invalid_argument", "int_1")
     assert told["error"]["details"]["resume_schema"]["$truncated"] is True
-    assert told["diagnostics"][0]["message"].endswith(": shortened are `error.details`.")
+    assert told["diagnostics"][0]["message"].endswith(": shortened: `error.details`.")
 
 
 def test_a_failure_has_code_message_hint_and_details() -> None:
