@@ -7,7 +7,7 @@ takes it. Who uses the store otherwise does not look at it.
 from contextlib import suppress
 from pathlib import Path
 
-from wf_artifacts.storage.locks import FileLock, is_locked, try_lock
+from wf_artifacts.storage.locks import FileLock, is_locked, remove_lock, try_lock
 
 
 class FileHold:
@@ -38,6 +38,6 @@ class FileHold:
         """Give it up, and remove the file. Releasing again does nothing."""
         if self._lock is not None:
             with suppress(OSError):
-                self._path.unlink()
+                remove_lock(self._path)
             self._lock.release()
             self._lock = None

@@ -47,6 +47,13 @@ def try_lock(path: Path) -> FileLock | None:
     return _open_and(_take, path)
 
 
+def remove_lock(path: Path) -> None:
+    """Remove the file of a lock, which is empty: one that is not, is somebody's who gave it the same name."""
+    with suppress(FileNotFoundError):
+        if path.stat().st_size == 0:
+            path.unlink()
+
+
 def try_lock_at_once(path: Path) -> FileLock | None:
     """Take a lock as `try_lock` does. None also when others only look whether it is held."""
     return _open_and(_take_at_once, path)

@@ -25,7 +25,7 @@ from wf_artifacts.storage.database import DATABASE, Database
 from wf_artifacts.storage.documents import corrupt
 from wf_artifacts.storage.faults import refusal, translated
 from wf_artifacts.storage.holds import FileHold
-from wf_artifacts.storage.locks import FileLock, is_locked, locked, try_lock
+from wf_artifacts.storage.locks import FileLock, is_locked, locked, remove_lock, try_lock
 from wf_artifacts.storage.migrations import migrate
 from wf_artifacts.storage.places import Place
 from wf_artifacts.storage.statements import NO_PARAMETERS, Dialect, Parameters, load_migrations
@@ -203,7 +203,7 @@ class SqliteDatabase(Database):
                     connection = self._open() if self._ready else self._prepare()
                     self._ready = True
                 finally:
-                    lock.unlink(missing_ok=True)
+                    remove_lock(lock)
         return connection
 
     def change_at_once(self, name: str, parameters: Parameters) -> int:
@@ -247,7 +247,7 @@ class SqliteDatabase(Database):
     def withdraw(self, owner: str) -> None:
         lock = self._owners.pop(owner, None)
         if lock is not None:
-            self._owner_file(owner).unlink(missing_ok=True)
+            remove_lock(self._owner_file(owner))
             lock.release()
 
     def has_died(self, owner: str) -> bool:
@@ -335,5 +335,5 @@ def _remove_unless_locked(path: Path) -> None:
     with suppress(FileNotFoundError):
         lock = try_lock(path)
         if lock is not None:
-            path.unlink(missing_ok=True)
+            remove_lock(path)
             lock.release()

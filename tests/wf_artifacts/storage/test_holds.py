@@ -40,6 +40,15 @@ def test_a_file_that_a_killed_process_left_is_held_by_nobody(tmp_path: Path) -> 
     hold.release()
 
 
+def test_a_file_that_is_no_lock_stays(tmp_path: Path) -> None:
+    """Somebody may have given a database such a name."""
+    (tmp_path / "lock").write_bytes(b"something")
+    hold = FileHold(tmp_path / "lock")
+    assert hold.take()
+    hold.release()
+    assert (tmp_path / "lock").read_bytes() == b"something"
+
+
 def test_a_hold_whose_file_somebody_removed_is_given_up_all_the_same(tmp_path: Path) -> None:
     hold = FileHold(tmp_path / "lock")
     assert hold.take()

@@ -216,6 +216,23 @@ def test_a_view_of_somebody_in_a_store_is_in_nobodys_way(path: Path, database: D
     again.close()
 
 
+@pytest.mark.parametrize("end", ["lock", "copy-lock", "owner-1"])
+def test_a_database_that_was_made_under_such_a_name_by_an_earlier_version_stays(
+    path: Path, database: Database, end: str
+) -> None:
+    first = SqliteDatabase(path)
+    put(first, "a")
+    first.close()
+    other = path.rename(path.with_name(f"wf.db-{end}"))
+    put(database, "b")
+    database.announce("1")
+    assert database.hold()
+    database.close()
+    again = SqliteDatabase(other)
+    assert names(again) == ["a"]
+    again.close()
+
+
 @pytest.mark.parametrize("end", ["wal", "journal", "lock", "owner-1"])
 def test_no_database_is_made_under_the_name_of_a_file_beside_another(path: Path, end: str) -> None:
     database = SqliteDatabase(path.with_name(f"wf.db-{end}"))
