@@ -16,6 +16,7 @@ LOGS: Final = ("-wal", "-shm", "-journal")
 """The ends of the names of what SQLite keeps beside a database."""
 
 _TAKEN = re.compile(r"(.+)-(wal|shm|journal|lock|copy-lock|owner-.*)", re.IGNORECASE | re.DOTALL)
+_CONTENT = ("wf_artifacts", "wf_deployments", "wf_runs", "wf_sessions", "wf_continuations", "wf_cached_results")
 _BEGINNING = b"SQLite format 3\0"
 
 
@@ -63,18 +64,42 @@ def tables(path: Path) -> list[str]:
     Raises:
         sqlite3.Error: it cannot be read, or is no database.
     """
-    # Without a log the file is all there is, and nobody has it open as `sqlite` opens it. With one, the log may hold
-    # what the file lacks.
-    has_log = Path(f"{os.path.realpath(path)}-wal").exists()
-    address = f"{path.absolute().as_uri()}?mode=ro{'' if has_log else '&immutable=1'}"
-    with closing(sqlite3.connect(address, uri=True)) as connection:
+    with closing(_looking(path)) as connection:
         found = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY rowid")
         return [name for (name,) in found if not name.startswith("sqlite_")]
+
+
+def is_used_by_earlier(path: Path, version: int) -> bool:
+    """Tell whether a database of an earlier schema than `version` holds something that no unfinished copy left.
+
+    Raises:
+        sqlite3.Error: it cannot be read.
+    """
+    with closing(_looking(path)) as connection:
+        known = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if "wf_schema" not in known:
+            return False
+        is_earlier = connection.execute("SELECT 1 FROM wf_schema WHERE version < ?", (version,)).fetchone()
+        if not is_earlier or connection.execute("SELECT 1 FROM wf_locks WHERE name = 'unfinished copy'").fetchone():
+            return False
+        return any(
+            connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()  # noqa: S608 - our own names
+            for table in _CONTENT
+            if table in known
+        )
 
 
 def stranger(names: Iterable[str]) -> str | None:
     """Give the first table that is none of a store's."""
     return next((name for name in names if not name.startswith("wf_")), None)
+
+
+def _looking(path: Path) -> sqlite3.Connection:
+    """Connect to a database so that nothing of it is changed, and nothing left beside it."""
+    # Without a log the file is all there is, and nobody has it open as `sqlite` opens it. With one, the log may hold
+    # what the file lacks.
+    has_log = Path(f"{os.path.realpath(path)}-wal").exists()
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro{'' if has_log else '&immutable=1'}", uri=True)
 
 
 def _named(path: Path) -> tuple[Path, Path]:

@@ -15,10 +15,13 @@ from wf_artifacts.storage.atomic import is_temporary
 from wf_artifacts.storage.database import DATABASE
 from wf_artifacts.storage.faults import translated
 from wf_artifacts.storage.home import HOME
+from wf_artifacts.storage.sqlite import SQLITE
+from wf_artifacts.storage.statements import load_migrations
 from wf_artifacts.storage.strangers import (
     belongs_to_file,
     has_taken_name,
     is_to_be_made,
+    is_used_by_earlier,
     stranger,
     tables,
     taken_for_log,
@@ -115,10 +118,14 @@ def _require_database(target: Site) -> None:
         return
     try:
         other = stranger(tables(path))
+        # One of this version is looked at once nobody else may write to it; opening it changes nothing.
+        is_used = other is None and is_used_by_earlier(path, len(load_migrations(SQLITE)))
     except sqlite3.Error as error:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _NOT_SQLITE:
             raise StoreUnavailable(DATABASE, str(error)) from error
         raise UnfitTarget("the file there is no SQLite database, or a damaged one", hint=_LEAVES_IT) from error
+    if is_used:
+        raise UnfitTarget("there is a store of an earlier version that holds something", hint=_LEAVES_IT)
     if other is not None:
         raise UnfitTarget(f"the database there belongs to another program: it has a table {other!r}", hint=_LEAVES_IT)
 

@@ -34,7 +34,7 @@ def file(tmp_path: Path) -> Path:
 
 def make(path: Path, table: str) -> Path:
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute(f"CREATE TABLE {table} (a)")
+        connection.execute(f"CREATE TABLE {table} (version)")
     return path
 
 
@@ -121,6 +121,23 @@ def test_a_database_of_another_program_is_left_as_it_is(refused: Refused, tmp_pa
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA journal_mode = {mode}")
     assert "a table 'bookmarks'" in refused(Site("database", path))
+
+
+def test_a_store_of_an_earlier_version_is_not_brought_to_this_one_to_be_refused(refused: Refused, file: Path) -> None:
+    with closing(sqlite3.connect(file, isolation_level=None)) as old:
+        old.execute("DROP TABLE wf_schema")
+        for table, row in (("wf_schema (version)", "9"), ("wf_locks (name)", "'catalog'"), ("wf_runs (run_id)", "'r'")):
+            old.execute(f"CREATE TABLE {table}")
+            old.execute(f"INSERT INTO {table.split()[0]} VALUES ({row})")
+    assert "earlier version" in refused(Site("database", file))
+    for undone, harmless in (
+        ("DELETE FROM wf_locks WHERE name = 'unfinished copy'", "INSERT INTO wf_locks VALUES ('unfinished copy')"),
+        ("INSERT INTO wf_runs VALUES ('r')", "DELETE FROM wf_runs"),
+    ):
+        with closing(sqlite3.connect(file, isolation_level=None)) as old:
+            old.execute(harmless)
+            require_fit(Site("database", file), None)
+            old.execute(undone)
 
 
 @pytest.mark.parametrize("content", [b"a text\n", b"x" * 10_000])
