@@ -27,6 +27,9 @@ from wf_mcp.operations.models import PendingCall, RunSummary
 from wf_mcp.operations.runs import waited
 from wf_mcp.operations.session_models import SessionSummary
 
+MOST_SHOWN = 20
+"""How many calls that still wait are told where one is answered: that costs the same however many there are."""
+
 _REFUSED = "It failed, or was refused; no reason was given."
 
 
@@ -150,7 +153,7 @@ async def _deliver(
     session_id = await app.sessions.deliver(token, delivery, principal=caller.principal, by_model=not caller.person)
     await _end_callee(app, callee)
     try:
-        view = await app.sessions.view(session_id, principal=caller.principal)
+        view = await app.sessions.view(session_id, principal=caller.principal, most=MOST_SHOWN)
     except (StateError, StoreUnavailable) as error:
         error.hint = f"What was said of the call is stored. {error.hint or ''}".rstrip()
         raise

@@ -50,13 +50,22 @@ async def detail(app: App, view: SessionView, *, turns: int = 0, left: WfError |
         pending_calls=pending,
         queued_prompts=queued(view.session),
         usage=UsageView(input_tokens=view.usage.input_tokens, output_tokens=view.usage.output_tokens),
-        diagnostics=[*missing, *([] if left is None else [unusable(left)]), *waiting.stuck.values()],
+        diagnostics=[*missing, *([] if left is None else [unusable(left)]), *_more(view), *waiting.stuck.values()],
         parent=None if record.parent is None else record.parent.id,
         created_at=iso(record.created_at),
         updated_at=iso(record.updated_at),
         next_actions=_next_actions(record, waiting, blocked=bool(missing)),
         conversation=conversation(view.session, turns),
     )
+
+
+def _more(view: SessionView) -> list[Diagnostic]:
+    """Say that more calls wait than are told."""
+    if not view.more:
+        return []
+    message = f"`pending_calls` has the first {len(view.pending)} calls that wait; there may be more."
+    hint = f'list_pending(session_id="{view.record.session_id}") lists all that waits, a page at a time.'
+    return [Diagnostic(severity="warning", code="shortened", message=message, hint=hint)]
 
 
 def summary(told: SessionDetail) -> SessionSummary:

@@ -26,7 +26,7 @@ from wf_mcp.errors import InvalidArgument, TooLarge
 from wf_mcp.execution.sessions.errors import CallAnswered, CallExpired
 from wf_mcp.operations import summaries
 from wf_mcp.operations.caller import LOCAL_MODEL, LOCAL_PERSON, Caller
-from wf_mcp.operations.calls import approve_call, complete_call, fail_call, inspect_call, retry_call
+from wf_mcp.operations.calls import MOST_SHOWN, approve_call, complete_call, fail_call, inspect_call, retry_call
 from wf_mcp.operations.models import RunSummary
 from wf_mcp.operations.pending import list_pending
 from wf_mcp.operations.runs import inspect_run, resume_run
@@ -325,3 +325,17 @@ async def test_a_waiting_call_of_a_session_is_shown(tmp_path: Path) -> None:
         assert await inspect_call(app, token=tokens(told)["remote_b"]) == told.pending_calls[1]
         with pytest.raises(CallNotFound):
             await inspect_call(app, token=tokens(told)["remote_b"], caller=Caller(principal="ann"))
+
+
+async def test_of_many_calls_that_wait_the_first_are_told_where_one_is_answered(tmp_path: Path) -> None:
+    """What a delivery costs does not grow with the calls that wait."""
+    many = [("remote_a", {"topic": str(number)}) for number in range(MOST_SHOWN + 5)]
+    async with desk(tmp_path, [asks(*many)]).open() as app:
+        calls = (await waiting(app)).pending_calls
+        assert len(calls) == MOST_SHOWN + 5
+        told = await complete_call(app, token=calls[1].token, result="x")
+        assert isinstance(told, SessionSummary)
+        assert told.pending_calls == [calls[0], *calls[2 : MOST_SHOWN + 1]]
+        assert [one.code for one in told.diagnostics] == ["shortened"]
+        whole = await inspect_session(app, session_id=told.session_id or "")
+        assert (whole.pending_calls, whole.diagnostics) == ([calls[0], *calls[2:]], [])
