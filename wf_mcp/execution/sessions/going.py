@@ -41,6 +41,8 @@ class Going:
         self._resume = resume
         self._left: dict[SessionId, datetime] = {}
         """Sessions that could not go on, and when each was stored as it is."""
+        self._found: dict[SessionId, tuple[int, tuple[str, ...]]] = {}
+        """Sessions for which something was found at their rest: how far each was, and for which tokens."""
         self._tried: dict[SessionId, _Tried] = {}
         """Sessions of which it is being found out whether they go on."""
 
@@ -98,8 +100,20 @@ class Going:
         except WfError as error:
             logger.warning("It cannot be looked for what was delivered to %s: %s", record.session_id, error)
         else:
-            if found or _can_go_on(record):
+            if not found:
+                self._found.pop(record.session_id, None)
+            if found and not self._is_news(record, tuple([waiting.token for waiting in found])):
+                logger.warning("What was delivered to the session %s is not taken by it", record.session_id)
+            elif found or _can_go_on(record):
                 await self._go_on(record.session_id, ready_too=True)
+
+    def _is_news(self, record: SessionRecord, tokens: tuple[str, ...]) -> bool:
+        """Tell whether that was found for the first time: a session that does not get on with it is left to rest."""
+        found = (record.position, tokens)
+        if self._found.get(record.session_id) == found:
+            return False
+        self._found[record.session_id] = found
+        return True
 
     async def _go_on(self, session_id: SessionId, *, ready_too: bool = False) -> None:
         stored_at, tokens = None, ()

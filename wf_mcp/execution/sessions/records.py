@@ -51,9 +51,11 @@ def at_rest(session: Session) -> SessionStatus:
 
 
 def _all_pending(session: Session, before: SessionRecord) -> tuple[PendingCall, ...]:
-    """Tell the open calls. What was told of one before is told again while it is so."""
-    known = {(told.call_id, told.state): told for told in before.pending}
-    return tuple([known.get((call.id, call.state)) or _pending(session, call) for call in open_calls(session)])
+    """Tell the open calls. What was told of one before is told again while it is so; in a copy its token is another."""
+    known = {(told.call_id, told.state, told.token): told for told in before.pending}
+    return tuple(
+        [known.get((call.id, call.state, _token(call))) or _pending(session, call) for call in open_calls(session)]
+    )
 
 
 def _pending(session: Session, call: TrackedCall) -> PendingCall:
@@ -63,5 +65,9 @@ def _pending(session: Session, call: TrackedCall) -> PendingCall:
         name=call.name,
         capability=None if tool is None else tool.capability,
         state=call.state,
-        token=call.continuation_token if call.state in {"deferred", "in_doubt"} else None,
+        token=_token(call),
     )
+
+
+def _token(call: TrackedCall) -> str | None:
+    return call.continuation_token if call.state in {"deferred", "in_doubt"} else None

@@ -36,6 +36,7 @@ async def test_a_copy_and_its_original_are_answered_apart(tmp_path: Path) -> Non
         assert is_session_id(copy_id)
         assert copy_id != session_id
         assert not {call.token for call in copy.pending} & {call.token for call in original.pending}
+        assert {call.token for call in copy.record.pending} == {call.token for call in copy.pending}
         for call in copy.pending:
             await delivered(app, call.token, "to the copy")
         assert told(await resumed(app, copy_id)) == ["fetch: to the copy"] * 2

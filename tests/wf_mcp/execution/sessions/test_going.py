@@ -7,7 +7,16 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.wf_mcp.execution.sessions.workplace import agent, calling, saying, started, stepped
+from tests.wf_mcp.execution.sessions.workplace import (
+    agent,
+    calling,
+    delivered,
+    resumed,
+    saying,
+    started,
+    stepped,
+    tokens,
+)
 from tests.wf_mcp.scripted import ScriptedSource, opened
 
 pytestmark = pytest.mark.anyio
@@ -37,3 +46,32 @@ async def test_a_session_that_cannot_go_on_is_named_in_the_log_once(tmp_path: Pa
                 await app.sessions.poke(session)
                 await anyio.wait_all_tasks_blocked()
     assert caplog.text.count("is left as it is") == 1
+
+
+async def test_a_session_that_does_not_get_on_with_what_was_delivered_is_left_to_rest(
+    tmp_path: Path, caplog: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would be tried for ever."""
+    async with opened(ScriptedSource()) as app:
+        app.sessions.going.keeping = True
+        snapshot = agent(tmp_path, [calling("echo"), saying("Done.")], "echo", rules={"echo": LATER})
+        session = await started(app, snapshot, auto=True)
+        view = await resumed(app, session)
+        tries = 0
+        resume = app.sessions._serve  # pyright: ignore[reportPrivateUsage]
+
+        async def counted(*arguments: Any) -> Any:
+            nonlocal tries
+            tries += 1
+            return await resume(*arguments)
+
+        async def nothing(_: object) -> bool:
+            return False
+
+        monkeypatch.setattr(app.sessions, "_serve", counted)
+        monkeypatch.setattr("wf_mcp.execution.sessions.mail.collect", nothing)
+        with caplog.at_level(logging.WARNING):
+            await delivered(app, tokens(view)["echo"], "here")
+            await anyio.wait_all_tasks_blocked()
+        assert tries == 2
+        assert caplog.text.count("is not taken by it") == 1
