@@ -48,6 +48,8 @@ _SETTINGS = (
     f"PRAGMA journal_size_limit = {_MOST_LOG_BYTES}",
 )
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_NO_ROOM_FOR_INDEX = sqlite3.SQLITE_IOERR_SHMSIZE
+"""The index of the write-ahead log could not be made as long as it has to be."""
 _PRIMARY = 0xFF
 """The bits of an error code that say what kind it is."""
 
@@ -171,8 +173,8 @@ class SqliteConnection:
             return corrupt(self._document, reason)
         if code == sqlite3.SQLITE_ERROR:
             return Misunderstood(DATABASE, reason)
-        kind = StoreFull if code == sqlite3.SQLITE_FULL else StoreUnavailable
-        return kind(DATABASE, reason)
+        is_full = code == sqlite3.SQLITE_FULL or getattr(error, "sqlite_errorcode", None) == _NO_ROOM_FOR_INDEX
+        return (StoreFull if is_full else StoreUnavailable)(DATABASE, reason)
 
 
 class SqliteDatabase(Database):

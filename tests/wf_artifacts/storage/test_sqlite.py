@@ -253,6 +253,22 @@ def test_a_damaged_file_is_told(path: Path, database: Database) -> None:
     again.close()
 
 
+def test_no_room_for_the_index_of_the_log_is_a_full_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    connection = SqliteDatabase(path).connect()
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMSIZE
+
+    class Full:
+        def execute(self, *_: object) -> None:
+            raise error
+
+    with monkeypatch.context() as full:
+        full.setattr(connection, "_driver", Full())
+        with pytest.raises(StoreFull):
+            connection.run("SELECT 1")
+    connection.close()
+
+
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StoreUnavailable) as told:
