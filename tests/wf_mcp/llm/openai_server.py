@@ -148,18 +148,27 @@ class FakeServer:
 
     async def serve(self, client: SocketStream) -> None:
         async with client:
-            data = b""
-            while b"\r\n\r\n" not in data:
-                data += await client.receive()
-            head, _, body = data.partition(b"\r\n\r\n")
-            lines = head.decode().split("\r\n")
-            headers = {name.lower(): value for name, value in (line.split(": ", 1) for line in lines[1:])}
-            while len(body) < int(headers.get("content-length", 0)):
-                body += await client.receive()
+            try:
+                lines, headers, body = await _request(client)
+            except (anyio.EndOfStream, anyio.BrokenResourceError):
+                return  # it gave up before it had asked
             self.paths.append(lines[0].split()[1])
             self.keys.append(headers.get("authorization", ""))
             self.requests.append(json.loads(body))
             await self.replies.pop(0)(client)
+
+
+async def _request(client: SocketStream) -> tuple[list[str], dict[str, str], bytes]:
+    """Read a request: its lines, its headers by lower-case names, and its body."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        data += await client.receive()
+    head, _, body = data.partition(b"\r\n\r\n")
+    lines = head.decode().split("\r\n")
+    headers = {name.lower(): value for name, value in (line.split(": ", 1) for line in lines[1:])}
+    while len(body) < int(headers.get("content-length", 0)):
+        body += await client.receive()
+    return lines, headers, body
 
 
 @asynccontextmanager
