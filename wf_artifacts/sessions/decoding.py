@@ -6,7 +6,7 @@ A session with many open calls has a long record, which is read several times fo
 from functools import lru_cache
 from typing import Any, Final, TypeVar, cast
 
-from wf_artifacts.storage.documents import Format
+from wf_artifacts.storage.documents import Format, require_identity
 from wf_artifacts.storage.records import Record
 
 R = TypeVar("R", bound=Record)
@@ -34,13 +34,15 @@ class _Decoder:
 _decoders: dict[str, _Decoder] = {}
 
 
-def decode(format: Format[R], data: bytes, document: str) -> R:
+def decode(format: Format[R], data: bytes, document: str, **identity: object) -> R:
     """Read a record as `Format.decode` does. Nobody changes what it gives: others are given the same.
 
     Raises:
         StateCorrupt, FormatTooNew: it cannot be read.
     """
     if not LONG_BYTES <= len(data) <= LONGEST_BYTES:
-        return format.decode(data, document)
+        return format.decode(data, document, **identity)
     decoder = _decoders.setdefault(format.name, _Decoder(format))
-    return cast("R", decoder.decoded(data, document))
+    record = cast("R", decoder.decoded(data, document))
+    require_identity(record, document, identity)
+    return record

@@ -34,10 +34,8 @@ def read_record(row: Row) -> SessionRecord:
     """
     session_id, principal, status, position, document = row
     where = f"sessions/{session_id}"
-    record = decode(SESSION_RECORD, blob(document, where), where)
-    for name, promised in {"session_id": session_id, "status": status, "position": position}.items():
-        if getattr(record, name) != promised:
-            raise corrupt(where, f"its {name} is {getattr(record, name)!r}")
+    stored = blob(document, where)
+    record = decode(SESSION_RECORD, stored, where, session_id=session_id, status=status, position=position)
     if principal_digest(record.principal) != principal:
         raise corrupt(where, "it belongs to somebody else")
     return record

@@ -54,10 +54,19 @@ class Format(Generic[R]):
             record = self.record.model_validate(body)
         except ValidationError as error:
             raise corrupt(document, _first_problem(error)) from error
-        for name, promised in identity.items():
-            if getattr(record, name) != promised:
-                raise corrupt(document, f"its {name} is {getattr(record, name)!r}")
+        require_identity(record, document, identity)
         return record
+
+
+def require_identity(record: Record, document: str, identity: Mapping[str, object]) -> None:
+    """Accept a record that has the identity which its place promises.
+
+    Raises:
+        StateCorrupt: it is another's.
+    """
+    for name, promised in identity.items():
+        if getattr(record, name) != promised:
+            raise corrupt(document, f"its {name} is {getattr(record, name)!r}")
 
 
 def corrupt(document: str, reason: str) -> StateCorrupt:
