@@ -5,13 +5,14 @@ An open run keeps its definitions itself, so nothing that it needs goes with ano
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from wf_artifacts.errors import RunBusy, RunNotFound
 from wf_artifacts.runs.models import RunRecord
 from wf_artifacts.runs.rules import RUNS
 from wf_artifacts.runs.store import RunStore
-from wf_artifacts.storage.pages import cursor_after
+from wf_artifacts.storage.pages import cursor_after, every
 from wf_core.ids import run_id
 from wf_core.state import FINAL, RunStatus
 
@@ -41,14 +42,11 @@ async def prune(
     # Ids begin with the time of creation, so a run that begins later is not even looked at.
     begun_before = cursor_after(RUNS, run_id(before, 0))
     for status in sorted(statuses):
-        cursor: str | None = begun_before
-        while cursor is not None:
-            page = await runs.list_runs(principal=principal, status=status, cursor=cursor, limit=_PAGE)
-            for record in page.items:
-                has_ended = record.updated_at < before
-                if has_ended and not await is_wanted(record) and (dry_run or await _delete(runs, record)):
-                    yield record
-            cursor = page.next_cursor
+        pages = partial(runs.list_runs, principal=principal, status=status)
+        async for record in every(pages, cursor=begun_before, limit=_PAGE):
+            has_ended = record.updated_at < before
+            if has_ended and not await is_wanted(record) and (dry_run or await _delete(runs, record)):
+                yield record
 
 
 async def _delete(runs: RunStore, record: RunRecord) -> bool:

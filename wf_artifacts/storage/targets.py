@@ -26,14 +26,10 @@ from wf_artifacts.storage.strangers import (
     tables,
     taken_for_log,
 )
+from wf_artifacts.storage.unfinished import ROOMS
 from wf_core.frozen import frozen
 
-_PARTS: Final = frozenset(
-    {
-        "artifacts", "cache", "calls", "copy.lock", "deployments", "index", "keys", "lost+found", "runs", "sessions",
-        "unfinished-copy",
-    }
-)  # fmt: skip
+_PARTS: Final = frozenset({*ROOMS, "copy.lock", "lost+found", "unfinished-copy"})
 """What stands in a home."""
 _SIGNS: Final = (
     "artifacts/.lock", "cache/??/.lock", "calls/??/.lock", "index/.lock", "index/sessions/.lock", "unfinished-copy",

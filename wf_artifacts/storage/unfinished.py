@@ -29,7 +29,7 @@ from wf_artifacts.storage.locks import locked
 
 _RECORDS: Final = ("runs", "sessions", "calls", "cache", "artifacts", "deployments")
 """The folders of a home in which any file is what somebody stored, if its name does not begin with a dot."""
-_ROOMS: Final = (*_RECORDS, "keys", "index")
+ROOMS: Final = (*_RECORDS, "keys", "index")
 """All that a copy may have been made in."""
 _CALL_LISTS: Final = frozenset({"calls/open", "calls/of"})
 """Where a file says nothing unless there is a call too."""
@@ -109,7 +109,7 @@ class HomeTarget:
         home = self._home
         with home.translated(home.unfinished):
             if self._is_part():
-                for name in _ROOMS:
+                for name in ROOMS:
                     if (home.root / name).exists():
                         shutil.rmtree(home.root / name)
             elif home.unfinished.exists():
