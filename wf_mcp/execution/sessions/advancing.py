@@ -6,6 +6,7 @@ calls are begun when is `scheduling`; which sessions are advanced, and who may a
 """
 
 import logging
+import math
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -69,8 +70,8 @@ class _Advancing:
         """Why nobody wants the session's answer any more."""
         self._words: list[UserSpoke] = []
         """Taken, and to be acknowledged once they are stored."""
-        self._looks_at = 0.0
-        """When it is looked for deliveries again."""
+        self._looked_at = -math.inf
+        """When it was looked for deliveries last."""
 
     async def drive(self) -> None:
         """Advance the session until there is nothing more to do, and store that it rests.
@@ -149,10 +150,10 @@ class _Advancing:
         now = anyio.current_time()
         moments = [self._calls.yields_at] if isinstance(action, Wait) and self._calls.yields_at is not None else []
         if mail.open_to_outside(self._session):
-            moments.append(max(self._looks_at, now))
+            moments.append(max(self._looked_at + LOOK_SECONDS, now))
         seconds = max(0.0, min(moments) - now) if moments else None
         events = await self._live.receive(seconds=seconds)
-        if not events and anyio.current_time() >= self._looks_at:
+        if not events and anyio.current_time() >= self._looked_at + LOOK_SECONDS:
             await self._look()
         return events
 
@@ -207,11 +208,11 @@ class _Advancing:
 
     async def _look(self) -> bool:
         """Take what was delivered, and tell whether there was anything."""
-        self._looks_at = anyio.current_time() + LOOK_SECONDS
+        self._looked_at = anyio.current_time()
         return await mail.collect(self._held)
 
     def _has_just_looked(self) -> bool:
-        return anyio.current_time() < self._looks_at - LOOK_SECONDS + JUST_LOOKED_SECONDS
+        return anyio.current_time() < self._looked_at + JUST_LOOKED_SECONDS
 
     async def _flush(self, *, sync: bool = True) -> None:
         """Store what was done; then acknowledge what the user said."""

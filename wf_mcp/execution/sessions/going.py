@@ -102,9 +102,10 @@ class Going:
         else:
             if not found:
                 self._found.pop(record.session_id, None)
-            if found and not self._is_news(record, tuple([waiting.token for waiting in found])):
+            elif not self._is_news(record, tuple([waiting.token for waiting in found])):
                 logger.warning("What was delivered to the session %s is not taken by it", record.session_id)
-            elif found or _can_go_on(record):
+                return
+            if found or _can_go_on(record):
                 await self._go_on(record.session_id, ready_too=True)
 
     def _is_news(self, record: SessionRecord, tokens: tuple[str, ...]) -> bool:
